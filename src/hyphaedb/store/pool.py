@@ -1,0 +1,243 @@
+"""The way into Postgres: a pool whose connections are all configured alike.
+
+Three doors, from cheap to strict: :meth:`Database.statement` (each statement its own
+transaction, one round trip), :meth:`Database.read` (one snapshot, read only) and
+:meth:`Database.transaction`. Each hands out a :data:`Tx`, which callers pass to the store's
+verbs and never look into.
+"""
+
+from __future__ import annotations
+
+import selectors
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg.adapt import AdaptersMap
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import AsyncConnectionPool
+
+from hyphaedb.errors import Invalid, Unsupported
+from hyphaedb.store import vectors
+from hyphaedb.store.faults import first_line, translate, translate_connect
+from hyphaedb.store.sql import query
+
+#: A connection handed out by a :class:`Database`; opaque outside the store.
+Tx = psycopg.AsyncConnection[tuple[Any, ...]]
+Row = tuple[Any, ...]
+
+SERVER_LEAST = 150_000
+VECTOR_LEAST = (0, 8, 4)
+CONNECT_TIMEOUT_S = 10
+#: Longest wait for a free connection before the caller is told to come back.
+POOL_TIMEOUT_S = 10.0
+#: Statements prepared per connection; more than there are, so none is ever prepared twice.
+PREPARED_MAX = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What the server said about itself. ``halfvec_oid`` is None until pgvector is installed."""
+
+    version: int
+    vector: str | None
+    vector_available: str | None
+    vector_schema: str | None
+    halfvec_oid: int | None
+
+
+def require(server: Server) -> None:
+    """Refuse a server too old for HyphaeDB (Unsupported, with the way out)."""
+    if server.version < SERVER_LEAST:
+        raise Unsupported(
+            f"The server is Postgres {server.version // 10_000}; 15 is the oldest that will do.",
+            "Use a newer server, or leave HYPHAEDB_DATABASE_URL empty for the embedded one.",
+        )
+    found = server.vector or server.vector_available
+    if found is None:
+        raise Unsupported(
+            "The server has no pgvector.",
+            "Install pgvector 0.8.4 or newer on it, or leave HYPHAEDB_DATABASE_URL empty.",
+        )
+    parts = tuple(int(p) if p.isdigit() else 0 for p in found.split("."))
+    if parts < VECTOR_LEAST:
+        raise Unsupported(
+            f"The server has pgvector {found}; below 0.8.4 a vacuum can damage its indexes.",
+            "Install pgvector 0.8.4 or newer, then run ALTER EXTENSION vector UPDATE.",
+        )
+
+
+class Database:
+    """One process's connections to one Postgres. Made by :meth:`open`, safe for many tasks."""
+
+    def __init__(self, url: str, pool_size: int, statement_timeout_s: float) -> None:
+        self.url = url
+        self.server = Server(0, None, None, None, None)
+        self._timeout_ms = str(round(statement_timeout_s * 1000))
+        self._pool = AsyncConnectionPool[Tx](
+            make_conninfo(url, connect_timeout=CONNECT_TIMEOUT_S, application_name="hyphaedb"),
+            min_size=min(2, pool_size),
+            max_size=pool_size,
+            timeout=POOL_TIMEOUT_S,
+            # A server that is away is asked again and again: work resumes by itself.
+            reconnect_timeout=float("inf"),
+            kwargs={"autocommit": True},
+            configure=self._configure,
+            check=_check,
+            open=False,
+        )
+
+    @classmethod
+    async def open(
+        cls, url: str, *, pool_size: int = 8, statement_timeout_s: float = 30.0
+    ) -> Database:
+        """Connect and check the server.
+
+        Raises Invalid for a URL that is wrong, Unavailable for a server that is away,
+        Unsupported for one that is too old. The schema may still be missing: see migrate.
+        """
+        check_url(url)
+        database = cls(url, pool_size, statement_timeout_s)
+        await database.refresh()
+        await database._pool.open(wait=False)
+        return database
+
+    async def close(self) -> None:
+        """Give every connection back. Statements under way are allowed to end."""
+        await self._pool.close()
+
+    async def refresh(self) -> None:
+        """Ask the server again what it is, and renew pooled connections (after a migration)."""
+        connection = await self.connect()
+        try:
+            cursor = await connection.execute(query("server_facts"))
+            row = await cursor.fetchone()
+        finally:
+            await connection.close()
+        assert row is not None
+        server = Server(*row)
+        require(server)
+        changed = server != self.server
+        self.server = server
+        if changed and not self._pool.closed:
+            await self._pool.drain()
+
+    async def connect(self) -> Tx:
+        """A configured connection of the caller's own, outside the pool; the caller closes it."""
+        try:
+            connection = await psycopg.AsyncConnection.connect(
+                make_conninfo(
+                    self.url, connect_timeout=CONNECT_TIMEOUT_S, application_name="hyphaedb"
+                ),
+                autocommit=True,
+            )
+            await self._configure(connection)
+        except psycopg.Error as error:
+            raise translate_connect(error) from error
+        return connection
+
+    @asynccontextmanager
+    async def statement(self) -> AsyncIterator[Tx]:
+        """Each statement is a transaction of its own: one round trip, durable on return."""
+        try:
+            async with self._pool.connection() as connection:
+                yield connection
+        except psycopg.Error as error:
+            raise translate(error) from error
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Tx]:
+        """All or nothing (READ COMMITTED); rolls back on any exception."""
+        try:
+            async with self._pool.connection() as connection, connection.transaction():
+                yield connection
+        except psycopg.Error as error:
+            raise translate(error) from error
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[Tx]:
+        """One snapshot for several reads (REPEATABLE READ); writes are refused."""
+        try:
+            async with self._pool.connection() as connection:
+                await connection.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                try:
+                    yield connection
+                finally:
+                    if not connection.closed:
+                        await connection.rollback()
+        except psycopg.Error as error:
+            raise translate(error) from error
+
+    async def _configure(self, connection: Tx) -> None:
+        connection.prepared_max = PREPARED_MAX
+        places = ["hyphaedb", "public"]
+        if self.server.vector_schema and self.server.vector_schema not in places:
+            places.append('"' + self.server.vector_schema.replace('"', '""') + '"')
+        await connection.execute(
+            query("configure"),
+            {"search_path": ", ".join(places), "statement_timeout": self._timeout_ms},
+            prepare=False,
+        )
+        if self.server.halfvec_oid is not None:
+            adapters: AdaptersMap = connection.adapters
+            vectors.register(adapters, self.server.halfvec_oid)
+
+
+async def _check(connection: Tx) -> None:
+    """Refuse an idle connection on which something has arrived: the server ended it.
+
+    An idle connection is silent, so a look at the socket finds the dead ones without the round
+    trip that a test query would add to every use.
+    """
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection.fileno(), selectors.EVENT_READ)
+        readable = selector.select(0)
+    if readable:
+        connection.pgconn.consume_input()
+        if connection.closed:
+            raise psycopg.OperationalError("the server ended an idle connection")
+
+
+def check_url(url: str) -> None:
+    """Refuse what is no Postgres URL (Invalid); says nothing about whether a server answers."""
+    try:
+        if "=" not in url and not url.startswith(("postgresql://", "postgres://")):
+            raise Invalid(
+                "HYPHAEDB_DATABASE_URL is no Postgres URL.",
+                "Write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or leave it empty.",
+            )
+        conninfo_to_dict(url)
+    except psycopg.Error as error:
+        raise Invalid(
+            f"HYPHAEDB_DATABASE_URL is no Postgres URL ({first_line(error)}).",
+            "Write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or leave it empty.",
+        ) from error
+
+
+async def rows(tx: Tx, sql: bytes, values: Mapping[str, Any] | None = None) -> list[Row]:
+    """All rows of a query, in binary."""
+    cursor = await tx.execute(sql, values, binary=True)
+    return await cursor.fetchall()
+
+
+async def row(tx: Tx, sql: bytes, values: Mapping[str, Any] | None = None) -> Row | None:
+    """The first row of a query, or None."""
+    cursor = await tx.execute(sql, values, binary=True)
+    return await cursor.fetchone()
+
+
+async def run(tx: Tx, sql: bytes, values: Mapping[str, Any] | None = None) -> int:
+    """Run a statement that returns nothing; how many rows it touched."""
+    cursor = await tx.execute(sql, values, binary=True)
+    return cursor.rowcount
+
+
+def columns(items: Sequence[Row], width: int) -> list[list[Any]]:
+    """Rows turned into columns for ``unnest``; ``width`` empty lists where there are no rows."""
+    return (
+        [list(column) for column in zip(*items, strict=True)]
+        if items
+        else [[] for _ in range(width)]
+    )
