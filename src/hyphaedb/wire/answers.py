@@ -10,6 +10,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
 from hyphaedb.errors import Invalid, Unavailable
+from hyphaedb.model import MuteKind
 
 T = TypeVar("T")
 
@@ -25,6 +26,13 @@ class Count(BaseModel):
     """How many things a request touched."""
 
     count: int
+
+
+class Mute(BaseModel):
+    """What is silenced."""
+
+    kind: MuteKind
+    subject: str
 
 
 @cache
