@@ -230,13 +230,13 @@ class RemoteMesh:
         tags: Sequence[str] = (),
     ) -> Beacon:
         body = {"text": text, "radius": radius, "types": list(types), "tags": list(tags)}
-        return await self._at.put(f"/agents/{part(agent)}/beacons/{part(name)}", Beacon, body)
+        return await self._at.put("/beacons", Beacon, {**body, "agent": agent, "name": name})
 
     async def beacons(self, agent: str | None = None) -> Sequence[Beacon]:
         return await self._at.pages("/beacons", Page[Beacon], agent=agent)
 
     async def remove_beacon(self, agent: str, name: str) -> None:
-        await self._at.count("DELETE", f"/agents/{part(agent)}/beacons/{part(name)}")
+        await self._at.count("DELETE", "/beacons", query={"agent": agent, "name": name})
 
     async def beacon_dry_run(
         self,

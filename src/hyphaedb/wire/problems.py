@@ -56,7 +56,6 @@ _REMEDIES: tuple[tuple[str, str], ...] = (
     ("model_attributes_type", "Send a JSON object with Content-Type: application/json."),
     ("uuid", "Give an id as HyphaeDB printed it."),
     ("datetime", "Give a time with its zone, such as 2026-01-31T12:00:00Z."),
-    ("timezone", "Give a time with its zone, such as 2026-01-31T12:00:00Z."),
     ("string_unicode", "Send text that is valid Unicode."),
 )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, cast
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from hyphaedb.model import (
     CellType,
@@ -87,8 +88,8 @@ class CellBody(Request):
     ref: str | None = None
     session: str | None = None
     sources: tuple[UUID, ...] = ()
-    valid_from: AwareDatetime | None = None
-    expires_at: AwareDatetime | None = None
+    valid_from: datetime | None = None
+    expires_at: datetime | None = None
 
     def to_model(self) -> NewCell:
         return NewCell(**self.given())
@@ -136,8 +137,8 @@ class FilterBody(Request):
     agents: tuple[str, ...] = ()
     session: str | None = None
     ref: str | None = None
-    since: AwareDatetime | None = None
-    until: AwareDatetime | None = None
+    since: datetime | None = None
+    until: datetime | None = None
     include_inactive: bool = False
 
     def to_model(self) -> Filter:
@@ -151,7 +152,7 @@ class RecallRequest(Request):
     k: int | None = None
     mode: RecallMode = RecallMode.FULL
     where: FilterBody | None = None
-    as_of: AwareDatetime | None = None
+    as_of: datetime | None = None
     floor: float | None = None
     tokens: int | None = None
 
@@ -167,15 +168,21 @@ class AcknowledgeRequest(Request):
     cursors: tuple[int, ...]
 
 
-class BeaconRequest(Request):
+class DryRunRequest(Request):
     text: RawText
     radius: float = 0.35
     types: tuple[RawType, ...] = ()
     tags: tuple[str, ...] = ()
-
-
-class DryRunRequest(BeaconRequest):
     limit: int = 50
+
+
+class BeaconRequest(Request):
+    agent: str
+    name: str
+    text: RawText
+    radius: float = 0.35
+    types: tuple[RawType, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 class MuteRequest(Request):

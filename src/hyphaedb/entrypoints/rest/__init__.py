@@ -1,0 +1,1 @@
+"""The HTTP face: one mesh verb a route, problem+json for every fault, streams that resume."""
