@@ -31,6 +31,7 @@ QUERY_FILES = (
     "journal.sql",
     "search.sql",
     "server.sql",
+    "traces.sql",
 )
 
 _NAME = re.compile(r"^-- name: ([a-z][a-z0-9_]*)\s*$", re.MULTILINE)

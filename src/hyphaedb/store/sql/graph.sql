@@ -1,0 +1,120 @@
+-- The graph in bulk: whole columns come back as a few long byte strings that numpy reads in one
+-- pass, because a hundred thousand rows through a driver cost seconds.
+
+-- name: graph_vectors
+-- Linked cells of a layer with their vectors, in ordinal order, in blocks.
+SELECT string_agg(int4send(ordinal), ''), string_agg(uuid_send(cell_id), ''),
+       string_agg(halfvec_send(e), '')
+FROM (
+    SELECT l.ordinal, l.cell_id, coalesce(v.e, f.e) AS e,
+           (row_number() OVER (ORDER BY l.ordinal)) / %(block)s::bigint AS block
+    FROM hyphaedb.link l
+    LEFT JOIN hyphaedb.cell_vector v ON v.mesh_id = l.mesh_id AND v.cell_id = l.cell_id
+    LEFT JOIN hyphaedb.fresh_vector f ON f.mesh_id = l.mesh_id AND f.cell_id = l.cell_id
+    WHERE l.mesh_id = %(mesh_id)s AND l.layer = %(layer)s::smallint
+      AND l.ordinal >= %(from_ordinal)s::integer AND (v.cell_id IS NOT NULL OR f.cell_id IS NOT NULL)
+) b GROUP BY block ORDER BY block;
+
+-- name: graph_links
+-- Own links of a layer in ordinal order, in blocks.
+SELECT string_agg(int4send(ordinal), ''), string_agg(int4send(cardinality(targets)), ''),
+       string_agg(array_send(targets), ''), string_agg(array_send(costs), '')
+FROM (
+    SELECT ordinal, targets, costs,
+           (row_number() OVER (ORDER BY ordinal)) / %(block)s::bigint AS block
+    FROM hyphaedb.link
+    WHERE mesh_id = %(mesh_id)s AND layer = %(layer)s::smallint
+      AND ordinal >= %(from_ordinal)s::integer
+) b GROUP BY block ORDER BY block;
+
+-- name: graph_footprints
+-- All footprints of a mesh, in blocks. The flags say created 1, recalled 2, used 4, confirmed 8.
+SELECT string_agg(uuid_send(holder_id), ''), string_agg(uuid_send(cell_id), ''),
+       string_agg(int4send(day), ''), string_agg(int4send(flags), '')
+FROM (
+    SELECT holder_id, cell_id, day,
+           (created_at IS NOT NULL)::integer + 2 * (recalled_at IS NOT NULL)::integer
+           + 4 * (used_at IS NOT NULL)::integer + 8 * (confirmed_at IS NOT NULL)::integer AS flags,
+           (row_number() OVER (ORDER BY holder_id, cell_id)) / %(block)s::bigint AS block
+    FROM hyphaedb.footprint WHERE mesh_id = %(mesh_id)s
+) b GROUP BY block ORDER BY block;
+
+-- name: graph_cells
+-- What a wave must know of every linked cell of a layer, in ordinal order.
+SELECT l.ordinal, c.cell_id, c.state, c.salience, c.type, c.ref, c.tags, c.agent_id, c.session_id,
+       t.used_at, c.created_at, c.expires_at, c.lexemes
+FROM hyphaedb.link l
+JOIN hyphaedb.cell c ON c.mesh_id = l.mesh_id AND c.cell_id = l.cell_id
+JOIN hyphaedb.cell_stats t ON t.mesh_id = l.mesh_id AND t.cell_id = l.cell_id
+WHERE l.mesh_id = %(mesh_id)s AND l.layer = %(layer)s::smallint
+  AND l.ordinal >= %(from_ordinal)s::integer
+ORDER BY l.ordinal LIMIT %(limit)s::integer;
+
+-- name: links_insert
+-- New cells' own links. A cell that is linked, or gone, is left out.
+INSERT INTO hyphaedb.link (mesh_id, layer, ordinal, cell_id, targets, costs)
+SELECT %(mesh_id)s::uuid, %(layer)s::smallint, g.ordinal, g.cell_id,
+       (%(targets)s::integer[])[g.link_from + 1 : g.link_to],
+       (%(costs)s::integer[])[g.link_from + 1 : g.link_to]
+FROM unnest(%(ordinals)s::integer[], %(cell_ids)s::uuid[], %(link_froms)s::integer[],
+            %(link_tos)s::integer[]) AS g (ordinal, cell_id, link_from, link_to)
+JOIN hyphaedb.cell c ON c.mesh_id = %(mesh_id)s AND c.cell_id = g.cell_id
+ON CONFLICT DO NOTHING;
+
+-- name: unlinked
+-- Cells of a layer that have a vector and no links yet, oldest first.
+SELECT f.cell_id, f.e FROM hyphaedb.fresh_vector f
+WHERE f.mesh_id = %(mesh_id)s AND f.layer = %(layer)s::smallint AND NOT EXISTS (
+    SELECT 1 FROM hyphaedb.link l
+    WHERE l.mesh_id = f.mesh_id AND l.layer = f.layer AND l.cell_id = f.cell_id)
+ORDER BY f.cell_id LIMIT %(limit)s::integer;
+
+-- name: edge_insert
+-- Typed edges and bridges; one a pair and kind.
+INSERT INTO hyphaedb.edge (mesh_id, edge_id, layer, src, dst, kind, omega, cost, bandwidth, bridge,
+    created_at)
+VALUES (%(mesh_id)s, %(edge_id)s, %(layer)s::smallint, %(src)s, %(dst)s, %(kind)s,
+    %(omega)s::real, %(cost)s::integer, %(bandwidth)s::integer, %(bridge)s::boolean,
+    %(now)s::timestamptz)
+ON CONFLICT DO NOTHING;
+
+-- name: edges
+-- All edges of a mesh.
+SELECT edge_id, layer, src, dst, kind, omega, cost, bandwidth, bridge, created_at
+FROM hyphaedb.edge WHERE mesh_id = %(mesh_id)s ORDER BY edge_id LIMIT %(limit)s::integer;
+
+-- name: edge_remove
+-- One edge.
+DELETE FROM hyphaedb.edge WHERE mesh_id = %(mesh_id)s AND edge_id = %(edge_id)s;
+
+-- name: panel_put
+-- A calibration panel; a version is drawn once.
+INSERT INTO hyphaedb.panel (mesh_id, version, seed, cell_ids, drawn_from, created_at)
+VALUES (%(mesh_id)s, %(version)s::integer, %(seed)s::bigint, %(cell_ids)s::uuid[],
+    %(drawn_from)s::integer, %(now)s::timestamptz)
+ON CONFLICT DO NOTHING;
+
+-- name: panel
+-- The latest panel.
+SELECT version, seed, cell_ids, drawn_from, created_at FROM hyphaedb.panel
+WHERE mesh_id = %(mesh_id)s ORDER BY version DESC LIMIT 1;
+
+-- name: terms_count
+-- Words of newly linked cells into the term statistics, in word order so that no two writers
+-- wait for each other in a ring; the totals move with them.
+WITH found AS (
+    SELECT w.lexeme, count(*)::integer AS documents
+    FROM hyphaedb.cell c CROSS JOIN LATERAL unnest(c.tsv) w
+    WHERE c.mesh_id = %(mesh_id)s AND c.cell_id = ANY(%(cell_ids)s::uuid[])
+    GROUP BY w.lexeme ORDER BY w.lexeme
+), counted AS (
+    INSERT INTO hyphaedb.term AS t (mesh_id, lexeme, documents)
+    SELECT %(mesh_id)s::uuid, lexeme, documents FROM found
+    ON CONFLICT (mesh_id, lexeme) DO UPDATE SET documents = t.documents + excluded.documents
+), total AS (
+    SELECT count(*) AS documents, coalesce(sum(lexemes), 0) AS lexemes FROM hyphaedb.cell
+    WHERE mesh_id = %(mesh_id)s AND cell_id = ANY(%(cell_ids)s::uuid[])
+)
+UPDATE hyphaedb.mesh_owner o
+SET documents = o.documents + total.documents, lexemes = o.lexemes + total.lexemes
+FROM total WHERE o.mesh_id = %(mesh_id)s;

@@ -42,3 +42,7 @@ VALUES (%(version)s::integer, %(name)s::text, %(checksum)s::text, %(now)s::times
 -- name: notify
 -- A wake-up with an empty payload; always in a transaction of its own.
 SELECT pg_notify(%(channel)s::text, '');
+
+-- name: lock_session
+-- An advisory lock that lasts as long as its connection.
+SELECT pg_advisory_lock(%(key)s::bigint);

@@ -24,7 +24,7 @@ CREATE TABLE hyphaedb.mesh (
 );
 
 -- Who pumps a mesh. epoch rises at every take-over and fences every write of a worker;
--- seq orders inbox rows, dot orders settled diffs, both in commit order and gapless.
+-- seq orders inbox rows and dot orders settled diffs, both in commit order; dots have no gaps.
 CREATE TABLE hyphaedb.mesh_owner (
     mesh_id      uuid PRIMARY KEY REFERENCES hyphaedb.mesh (mesh_id) ON DELETE CASCADE,
     owner        uuid,
@@ -87,6 +87,8 @@ CREATE TABLE hyphaedb.agent (
     FOREIGN KEY (mesh_id, principal_id) REFERENCES hyphaedb.principal (mesh_id, principal_id)
         ON DELETE CASCADE
 ) WITH (fillfactor = 70);
+
+CREATE INDEX agent_holder ON hyphaedb.agent (mesh_id, holder_id);
 
 -- Moving positions stay out of every vector index: drift would leave dead entries there.
 CREATE TABLE hyphaedb.agent_position (
@@ -222,6 +224,9 @@ CREATE TABLE hyphaedb.footprint (
     FOREIGN KEY (mesh_id, cell_id) REFERENCES hyphaedb.cell (mesh_id, cell_id) ON DELETE CASCADE
 ) WITH (fillfactor = 70);
 CREATE INDEX footprint_cell ON hyphaedb.footprint (mesh_id, cell_id);
+-- What a holder recalled in a session: its own knowledge when it stores there again.
+CREATE INDEX footprint_recalled ON hyphaedb.footprint (mesh_id, holder_id, recalled_in)
+    WHERE recalled_in IS NOT NULL;
 
 -- A cell's own links, written once. targets are link ordinals of the same mesh and layer;
 -- costs are hop costs in micro-units of energy. Reverse links are derived, never stored.
@@ -311,7 +316,7 @@ CREATE TABLE hyphaedb.diff (
 CREATE INDEX diff_pending ON hyphaedb.diff (mesh_id, next_at, diff_id) WHERE state = 'pending';
 CREATE INDEX diff_dead ON hyphaedb.diff (mesh_id, diff_id) WHERE state = 'dead';
 CREATE INDEX diff_cell ON hyphaedb.diff (mesh_id, cell_id);
-CREATE INDEX diff_live ON hyphaedb.diff (mesh_id, expires_at) WHERE state = 'done';
+CREATE INDEX diff_live ON hyphaedb.diff (mesh_id, dot) WHERE state = 'done';
 
 CREATE TABLE hyphaedb.wave (
     mesh_id     uuid NOT NULL,
@@ -370,6 +375,7 @@ CREATE TABLE hyphaedb.inbox (
         REFERENCES hyphaedb.delivery (mesh_id, diff_id, agent_id) ON DELETE CASCADE
 ) WITH (fillfactor = 80);
 CREATE INDEX inbox_unread ON hyphaedb.inbox (mesh_id, agent_id, seq) WHERE state <> 'read';
+CREATE INDEX inbox_expiry ON hyphaedb.inbox (mesh_id, expires_at);
 
 -- What the faces changed and the mesh's owner must take into its mirror; claimed by existence.
 CREATE TABLE hyphaedb.signal (

@@ -1,0 +1,285 @@
+"""The graph: links, edges, footprints, the panel and term counts, read in bulk.
+
+Columns cross the driver as a few long byte strings, 4,096 rows each, and numpy reads them in
+one pass: 100,000 cells load in about a second, where rows one by one take several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyphaedb.model import AgentId, CellId, CellState, CellType, EdgeKind, MeshId, SessionId
+from hyphaedb.store.pool import Tx, row, rows, run
+from hyphaedb.store.rows import single
+from hyphaedb.store.sql import query
+from hyphaedb.store.vectors import Vector, matrix
+
+#: Rows in one byte string: 4,096 vectors of 1,536 numbers are 12 MB.
+BLOCK = 4_096
+EDGES_MAX = 1_000_000
+CELLS_MAX = 5_000_000
+
+Ints = NDArray[np.int32]
+#: Ids as rows of 16 bytes.
+Ids = NDArray[np.uint8]
+
+CREATED, RECALLED, USED, CONFIRMED = 1, 2, 4, 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vectors:
+    """Linked cells of one layer by rising ordinal: (n,), (n, 16) and (n, dimension)."""
+
+    ordinals: Ints
+    cell_ids: Ids
+    vectors: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """Own links of one layer by rising ordinal. Row i owns
+    ``targets[offsets[i]:offsets[i + 1]]`` and as many costs (micro-units)."""
+
+    ordinals: Ints
+    offsets: NDArray[np.int64]
+    targets: Ints
+    costs: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Footprints:
+    """All footprints of a mesh: (n, 16), (n, 16), (n,), (n,). Flags are CREATED, RECALLED, USED
+    and CONFIRMED, added."""
+
+    holder_ids: Ids
+    cell_ids: Ids
+    days: Ints
+    flags: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedCell:
+    """What a wave must know of a cell beyond its vector."""
+
+    ordinal: int
+    cell_id: CellId
+    state: CellState
+    salience: float
+    type: CellType
+    ref: str | None
+    tags: tuple[str, ...]
+    agent_id: AgentId
+    session_id: SessionId | None
+    used_at: datetime
+    created_at: datetime
+    expires_at: datetime | None
+    lexemes: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewLinks:
+    """A new cell's own links: target ordinals with their hop costs in micro-units."""
+
+    ordinal: int
+    cell_id: CellId
+    targets: Sequence[int]
+    costs: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A typed edge or a bridge; ``cost`` in micro-units, ``bandwidth`` None is unlimited."""
+
+    edge_id: UUID
+    layer: int
+    src: CellId
+    dst: CellId
+    kind: EdgeKind
+    omega: float
+    cost: int
+    bandwidth: int | None
+    bridge: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The calibration panel: which cells, drawn with which seed from how many."""
+
+    version: int
+    seed: int
+    cell_ids: tuple[CellId, ...]
+    drawn_from: int
+    created_at: datetime
+
+
+async def load_vectors(
+    tx: Tx, mesh_id: MeshId, layer: int, dimension: int, from_ordinal: int = 0
+) -> Vectors:
+    """Linked cells with their vectors, indexed and fresh alike."""
+    blocks = await _blocks(tx, "graph_vectors", mesh_id, layer, from_ordinal)
+    return Vectors(
+        _ints(blocks, 0), _ids(blocks, 1), matrix([bytes(b[2]) for b in blocks], dimension)
+    )
+
+
+async def load_links(tx: Tx, mesh_id: MeshId, layer: int, from_ordinal: int = 0) -> Links:
+    """Own links as they were written; targets may name cells that are gone."""
+    blocks = await _blocks(tx, "graph_links", mesh_id, layer, from_ordinal)
+    counts = _ints(blocks, 1)
+    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return Links(_ints(blocks, 0), offsets, _arrays(blocks, 2, counts), _arrays(blocks, 3, counts))
+
+
+async def load_cells(
+    tx: Tx, mesh_id: MeshId, layer: int, from_ordinal: int = 0
+) -> list[LinkedCell]:
+    """What waves must know of linked cells, by ordinal."""
+    values = {
+        "mesh_id": mesh_id,
+        "layer": layer,
+        "from_ordinal": from_ordinal,
+        "limit": CELLS_MAX,
+    }
+    return [
+        LinkedCell(
+            r[0], r[1], CellState(r[2]), single(r[3]), CellType(r[4]), r[5], tuple(r[6]), *r[7:13]
+        )
+        for r in await rows(tx, query("graph_cells"), values)
+    ]
+
+
+async def load_footprints(tx: Tx, mesh_id: MeshId) -> Footprints:
+    """All footprints of a mesh, by holder and cell."""
+    blocks = await rows(tx, query("graph_footprints"), {"mesh_id": mesh_id, "block": BLOCK})
+    return Footprints(_ids(blocks, 0), _ids(blocks, 1), _ints(blocks, 2), _ints(blocks, 3))
+
+
+async def _blocks(
+    tx: Tx, name: str, mesh_id: MeshId, layer: int, from_ordinal: int
+) -> list[tuple[Any, ...]]:
+    values = {"mesh_id": mesh_id, "layer": layer, "from_ordinal": from_ordinal, "block": BLOCK}
+    return await rows(tx, query(name), values)
+
+
+def _ints(blocks: Sequence[tuple[Any, ...]], column: int) -> Ints:
+    return np.frombuffer(b"".join(b[column] for b in blocks), dtype=">i4").astype(np.int32)
+
+
+def _ids(blocks: Sequence[tuple[Any, ...]], column: int) -> Ids:
+    raw = np.frombuffer(b"".join(b[column] for b in blocks), dtype=np.uint8)
+    return raw.reshape(-1, 16)
+
+
+def _arrays(blocks: Sequence[tuple[Any, ...]], column: int, counts: Ints) -> Ints:
+    """The elements of concatenated ``array_send`` outputs.
+
+    Each is a head of 12 bytes, 8 more where it has elements, then a length word before each
+    element: in words of four bytes that is 3, or 5 + 2n.
+    """
+    words = np.frombuffer(b"".join(b[column] for b in blocks), dtype=">i4")
+    sizes = np.where(counts > 0, 5 + 2 * counts.astype(np.int64), 3)
+    starts = np.cumsum(sizes) - sizes
+    total = int(counts.sum())
+    within = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+    return words[np.repeat(starts, counts) + 6 + 2 * within].astype(np.int32)
+
+
+async def insert_links(tx: Tx, mesh_id: MeshId, layer: int, links: Sequence[NewLinks]) -> int:
+    """Write new cells' links; cells that are linked already or gone are left out."""
+    if not links:
+        return 0
+    ends, end = [], 0
+    for link in links:
+        end += len(link.targets)
+        ends.append(end)
+    values = {
+        "mesh_id": mesh_id,
+        "layer": layer,
+        "ordinals": [n.ordinal for n in links],
+        "cell_ids": [n.cell_id for n in links],
+        "link_froms": [0, *ends[:-1]],
+        "link_tos": ends,
+        "targets": [int(t) for n in links for t in n.targets],
+        "costs": [int(c) for n in links for c in n.costs],
+    }
+    return await run(tx, query("links_insert"), values)
+
+
+async def unlinked(
+    tx: Tx, mesh_id: MeshId, layer: int, limit: int = 1_000
+) -> list[tuple[CellId, Vector]]:
+    """Cells that wait to be linked, oldest first."""
+    values = {"mesh_id": mesh_id, "layer": layer, "limit": limit}
+    return [(r[0], r[1]) for r in await rows(tx, query("unlinked"), values)]
+
+
+async def insert_edges(tx: Tx, mesh_id: MeshId, edges: Sequence[Edge]) -> None:
+    """Write typed edges and bridges; one that is there already (pair and kind) stays as it is."""
+    values = [
+        {
+            "mesh_id": mesh_id,
+            "edge_id": e.edge_id,
+            "layer": e.layer,
+            "src": e.src,
+            "dst": e.dst,
+            "kind": e.kind.value,
+            "omega": e.omega,
+            "cost": e.cost,
+            "bandwidth": e.bandwidth,
+            "bridge": e.bridge,
+            "now": e.created_at,
+        }
+        for e in edges
+    ]
+    if values:
+        async with tx.cursor() as cursor:
+            await cursor.executemany(query("edge_insert"), values)
+
+
+async def load_edges(tx: Tx, mesh_id: MeshId) -> list[Edge]:
+    """All typed edges and bridges of a mesh."""
+    found = await rows(tx, query("edges"), {"mesh_id": mesh_id, "limit": EDGES_MAX})
+    return [
+        Edge(r[0], r[1], r[2], r[3], EdgeKind(r[4]), single(r[5]), r[6], r[7], r[8], r[9])
+        for r in found
+    ]
+
+
+async def remove_edge(tx: Tx, mesh_id: MeshId, edge_id: UUID) -> bool:
+    """Take an edge away; False where there was none."""
+    return await run(tx, query("edge_remove"), {"mesh_id": mesh_id, "edge_id": edge_id}) > 0
+
+
+async def put_panel(tx: Tx, mesh_id: MeshId, panel: Panel) -> bool:
+    """Keep a panel; False where its version was drawn already."""
+    values = {
+        "mesh_id": mesh_id,
+        "version": panel.version,
+        "seed": panel.seed,
+        "cell_ids": list(panel.cell_ids),
+        "drawn_from": panel.drawn_from,
+        "now": panel.created_at,
+    }
+    return await run(tx, query("panel_put"), values) > 0
+
+
+async def latest_panel(tx: Tx, mesh_id: MeshId) -> Panel | None:
+    """The latest panel; None before one was drawn. Erased cells are missing from it."""
+    found = await row(tx, query("panel"), {"mesh_id": mesh_id})
+    return None if found is None else Panel(found[0], found[1], tuple(found[2]), *found[3:])
+
+
+async def count_terms(tx: Tx, mesh_id: MeshId, cell_ids: Sequence[CellId]) -> None:
+    """Newly linked cells enter the term statistics. Once a cell, in the transaction that links
+    it: erasing a linked cell takes its words out again."""
+    if cell_ids:
+        await run(tx, query("terms_count"), {"mesh_id": mesh_id, "cell_ids": list(cell_ids)})
