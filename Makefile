@@ -43,7 +43,7 @@ setup: $(READY) ## create or refresh the virtual environment
 
 $(READY): pyproject.toml constraints.txt
 	@if [ -z "$(PYTHON_VERSION)" ] && [ -z "$(UV)" ]; then \
-		echo "HyphaeDB needs Python 3.11 or newer, and none was found." >&2; \
+		echo "HyphaeDB needs Python 3.11 or newer; $(if $(PYTHON),$(PYTHON) does not run,none was found)." >&2; \
 		echo "Install it (Debian, Ubuntu: apt-get install python3 python3-venv), or install uv," >&2; \
 		echo "or name an interpreter: make PYTHON=/path/to/python3.12 test" >&2; \
 		exit 1; \

@@ -1,4 +1,4 @@
-"""The documentation cannot lie: what it names exists, where it points is there, what it shows runs."""
+"""The documentation cannot lie: what it names exists, its links lead somewhere, its code runs."""
 
 from __future__ import annotations
 
