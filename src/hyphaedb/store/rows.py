@@ -121,9 +121,9 @@ class AgentRow:
 
 @dataclass(frozen=True, slots=True)
 class PendingRow:
-    """A diff that waits (or is swept again), with everything its wave needs. ``holder_id`` is of who caused the
-    diff, ``author_holder`` of who wrote the cell; ``recalled`` holds what the causer had recalled
-    in the cell's session (at most 500); ``ordinal`` is None until the cell is linked."""
+    """A diff that waits (or is swept again), with everything its wave needs. ``holder_id`` is of
+    who caused it, ``author_holder`` of who wrote the cell; ``recalled`` holds what the causer had
+    recalled in the cell's session (at most 500); ``ordinal`` is None until the cell is linked."""
 
     diff_id: DiffId
     kind: DiffKind

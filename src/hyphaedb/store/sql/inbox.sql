@@ -1,0 +1,80 @@
+-- Inboxes: durable, per agent, at least once.
+
+-- name: inbox
+-- Items of one inbox with everything a reader may be told.
+SELECT i.seq, i.diff_id, d.cell_id, d.kind, i.state, c.type, c.body, a.name, s.name, c.ref,
+       i.score, v.route, b.name, t.confirmations, d.created_at, i.created_at, i.expires_at,
+       v.path, v.energies, c.state, c.salience, t.used_at, d.about, c.agent_id, v.hops
+FROM (
+    SELECT * FROM hyphaedb.inbox
+    WHERE mesh_id = %(mesh_id)s AND agent_id = %(agent_id)s {where}
+) i
+JOIN hyphaedb.diff d ON d.mesh_id = i.mesh_id AND d.diff_id = i.diff_id
+JOIN hyphaedb.delivery v
+    ON v.mesh_id = i.mesh_id AND v.diff_id = i.diff_id AND v.agent_id = i.agent_id
+JOIN hyphaedb.cell c ON c.mesh_id = d.mesh_id AND c.cell_id = d.cell_id
+JOIN hyphaedb.cell_stats t ON t.mesh_id = c.mesh_id AND t.cell_id = c.cell_id
+JOIN hyphaedb.agent a ON a.mesh_id = c.mesh_id AND a.agent_id = c.agent_id
+LEFT JOIN hyphaedb.session s ON s.mesh_id = c.mesh_id AND s.session_id = c.session_id
+LEFT JOIN hyphaedb.beacon b ON b.mesh_id = v.mesh_id AND b.beacon_id = v.beacon_id;
+
+-- name: where_best
+-- What waits, best score first: unread, or leased by somebody who let it lapse.
+state <> 'read' AND (state = 'unread' OR leased_until <= %(now)s::timestamptz)
+AND expires_at > %(now)s::timestamptz
+ORDER BY score DESC, seq LIMIT %(limit)s::integer
+
+-- name: where_next
+-- What waits behind a cursor, in the order it came.
+state <> 'read' AND (state = 'unread' OR leased_until <= %(now)s::timestamptz)
+AND expires_at > %(now)s::timestamptz AND seq > %(after)s::bigint
+ORDER BY seq LIMIT %(limit)s::integer
+
+-- name: where_any
+-- Whatever came behind a cursor, read or not.
+seq > %(after)s::bigint AND expires_at > %(now)s::timestamptz
+ORDER BY seq LIMIT %(limit)s::integer
+
+-- name: where_seqs
+-- Named items.
+seq = ANY(%(seqs)s::bigint[])
+
+-- name: inbox_lease
+-- Hide items from the agent's other readers until a moment; whoever comes second gets none.
+UPDATE hyphaedb.inbox SET state = 'leased', leased_until = %(until)s::timestamptz
+WHERE mesh_id = %(mesh_id)s AND agent_id = %(agent_id)s AND seq = ANY(%(seqs)s::bigint[])
+  AND (state = 'unread' OR (state = 'leased' AND leased_until <= %(now)s::timestamptz))
+RETURNING seq;
+
+-- name: inbox_unlease
+-- Give leased items back unread.
+UPDATE hyphaedb.inbox SET state = 'unread', leased_until = NULL
+WHERE mesh_id = %(mesh_id)s AND agent_id = %(agent_id)s AND seq = ANY(%(seqs)s::bigint[])
+  AND state = 'leased';
+
+-- name: inbox_ack
+-- Items that were read, by number.
+UPDATE hyphaedb.inbox SET state = 'read', read_at = %(now)s::timestamptz, leased_until = NULL
+WHERE mesh_id = %(mesh_id)s AND agent_id = %(agent_id)s AND seq = ANY(%(seqs)s::bigint[])
+  AND state <> 'read'
+RETURNING seq, diff_id;
+
+-- name: inbox_unread
+-- How many items wait, counted no further than the limit.
+SELECT count(*) FROM (
+    SELECT 1 FROM hyphaedb.inbox
+    WHERE mesh_id = %(mesh_id)s AND agent_id = %(agent_id)s AND state <> 'read'
+      AND expires_at > %(now)s::timestamptz
+    LIMIT %(limit)s::integer) i;
+
+-- name: inbox_head
+-- The highest number given in an inbox.
+SELECT coalesce(max(seq), 0) FROM hyphaedb.inbox
+WHERE mesh_id = %(mesh_id)s AND agent_id = %(agent_id)s;
+
+-- name: inbox_expire
+-- Items past their time go; the delivery stays on record.
+DELETE FROM hyphaedb.inbox WHERE mesh_id = %(mesh_id)s AND (agent_id, seq) IN (
+    SELECT agent_id, seq FROM hyphaedb.inbox
+    WHERE mesh_id = %(mesh_id)s AND expires_at <= %(now)s::timestamptz
+    ORDER BY expires_at LIMIT %(limit)s::integer);

@@ -1,0 +1,205 @@
+-- Recall's lists: nearest vectors, words, neighbours, time. {layer}, {dimension} and {limit} are
+-- literals: a parameter would lose the partial HNSW index, or its cost, under a generic plan.
+
+-- name: search_nearest
+-- The nearest cells: through the index, and by an exact scan of the unindexed tail. The iterative
+-- index scan goes on until enough rows pass the filter; the tail is sorted before it is joined,
+-- so that only the best of it are looked up.
+WITH near AS MATERIALIZED (
+    SELECT v.cell_id,
+           (v.e::halfvec({dimension})) <=> %(e)s::halfvec({dimension}) AS distance
+    FROM hyphaedb.cell_vector v
+    JOIN hyphaedb.cell c ON c.mesh_id = v.mesh_id AND c.cell_id = v.cell_id
+    WHERE v.mesh_id = %(mesh_id)s AND v.layer = {layer} AND v.dimension = {dimension} {where}
+    ORDER BY (v.e::halfvec({dimension})) <=> %(e)s::halfvec({dimension}) LIMIT {limit}
+), tail AS MATERIALIZED (
+    SELECT f.cell_id, f.distance
+    FROM (
+        SELECT mesh_id, cell_id, (e::halfvec({dimension})) <=> %(e)s::halfvec({dimension})
+            AS distance
+        FROM hyphaedb.fresh_vector
+        WHERE mesh_id = %(mesh_id)s AND layer = {layer} AND dimension = {dimension}
+        ORDER BY 3
+    ) f
+    JOIN hyphaedb.cell c ON c.mesh_id = f.mesh_id AND c.cell_id = f.cell_id
+    WHERE c.mesh_id = %(mesh_id)s {where}
+    ORDER BY f.distance LIMIT {limit}
+)
+SELECT cell_id, distance FROM (SELECT * FROM near UNION ALL SELECT * FROM tail) x
+ORDER BY distance, cell_id LIMIT {limit};
+
+-- name: search_exact
+-- The nearest among given cells, by their vectors alone.
+SELECT cell_id, (e::halfvec({dimension})) <=> %(e)s::halfvec({dimension}) AS distance
+FROM (
+    SELECT cell_id, e FROM hyphaedb.cell_vector
+    WHERE mesh_id = %(mesh_id)s AND cell_id = ANY(%(cell_ids)s::uuid[])
+      AND dimension = {dimension}
+    UNION ALL
+    SELECT cell_id, e FROM hyphaedb.fresh_vector
+    WHERE mesh_id = %(mesh_id)s AND cell_id = ANY(%(cell_ids)s::uuid[])
+      AND dimension = {dimension}
+) v
+ORDER BY distance, cell_id LIMIT {limit};
+
+-- name: search_scan
+-- The slow truth of search_nearest: every vector of the mesh is measured.
+SELECT c.cell_id, (v.e::halfvec({dimension})) <=> %(e)s::halfvec({dimension}) AS distance
+FROM (
+    SELECT mesh_id, cell_id, e FROM hyphaedb.cell_vector
+    WHERE mesh_id = %(mesh_id)s AND layer = {layer} AND dimension = {dimension}
+    UNION ALL
+    SELECT mesh_id, cell_id, e FROM hyphaedb.fresh_vector
+    WHERE mesh_id = %(mesh_id)s AND layer = {layer} AND dimension = {dimension}
+) v
+JOIN hyphaedb.cell c ON c.mesh_id = v.mesh_id AND c.cell_id = v.cell_id
+WHERE c.mesh_id = %(mesh_id)s {where}
+ORDER BY distance + 0, c.cell_id LIMIT {limit};
+
+-- name: search_matching
+-- Cells that pass a filter, no more than the limit.
+SELECT c.cell_id FROM hyphaedb.cell c
+WHERE c.mesh_id = %(mesh_id)s AND c.layer = {layer} {where}
+LIMIT {limit};
+
+-- name: search_latest
+-- The latest cells that pass a filter; ids rise with time.
+SELECT c.cell_id, c.created_at FROM hyphaedb.cell c
+WHERE c.mesh_id = %(mesh_id)s AND c.layer = {layer} {where}
+ORDER BY c.cell_id DESC LIMIT {limit};
+
+-- name: search_ef
+-- A wider index search for a longer list, within this transaction.
+SELECT set_config('hnsw.ef_search', %(ef)s::integer::text, true);
+
+-- name: where_standing
+-- Cells that stand now.
+c.state = 'active' AND (c.expires_at IS NULL OR c.expires_at > %(now)s::timestamptz)
+
+-- name: where_as_of
+-- Cells that were valid at a moment, whatever became of them since.
+c.valid_from <= %(as_of)s::timestamptz
+AND (c.valid_to IS NULL OR c.valid_to > %(as_of)s::timestamptz)
+AND (c.expires_at IS NULL OR c.expires_at > %(as_of)s::timestamptz)
+
+-- name: where_types
+-- Cells of any of these types.
+c.type = ANY(%(types)s::text[])
+
+-- name: where_tags
+-- Cells that carry all of these tags.
+c.tags @> %(tags)s::text[]
+
+-- name: where_metadata
+-- Cells whose metadata contain this.
+c.metadata @> %(metadata)s::jsonb
+
+-- name: where_agents
+-- Cells by any of these authors.
+c.agent_id = ANY(%(agent_ids)s::uuid[])
+
+-- name: where_session
+-- Cells of any of these sessions.
+c.session_id = ANY(%(session_ids)s::uuid[])
+
+-- name: where_ref
+-- Cells of this branch, commit or whatever the ref names.
+c.ref = %(ref)s
+
+-- name: where_since
+-- Cells stored from a moment on.
+c.created_at >= %(since)s::timestamptz
+
+-- name: where_until
+-- Cells stored before a moment.
+c.created_at < %(until)s::timestamptz
+
+-- name: filter_agents
+-- Authors by name.
+SELECT agent_id FROM hyphaedb.agent
+WHERE mesh_id = %(mesh_id)s AND name = ANY(%(names)s::text[]);
+
+-- name: filter_sessions
+-- Sessions by name.
+SELECT session_id FROM hyphaedb.session WHERE mesh_id = %(mesh_id)s AND name = %(name)s
+LIMIT 100;
+
+-- name: query_words
+-- The words of a query, in how many cells each occurs, and how many cells were counted.
+SELECT w.lexeme, coalesce(t.documents, 0), o.documents, o.lexemes
+FROM hyphaedb.mesh_owner o
+CROSS JOIN LATERAL unnest(to_tsvector('pg_catalog.english', %(text)s::text)) w
+LEFT JOIN hyphaedb.term t ON t.mesh_id = o.mesh_id AND t.lexeme = w.lexeme
+WHERE o.mesh_id = %(mesh_id)s
+LIMIT 1000;
+
+-- name: search_words
+-- Cells with any of the words. ts_rank of a single word grows with how often it occurs, from 0.61
+-- towards 1; each word counts by its rarity; long texts are damped.
+SELECT c.cell_id, ({score})
+       / (1 + ln(greatest(1.0, c.lexemes / %(length)s::double precision))) AS score
+FROM hyphaedb.cell c
+WHERE c.mesh_id = %(mesh_id)s AND c.layer = {layer}
+  AND c.tsv @@ %(any)s::tsquery {where}
+ORDER BY score DESC, c.cell_id LIMIT {limit};
+
+-- name: word_score
+-- One word's part of a score.
+%(weight_{n})s::double precision * ts_rank('{1,1,1,1}', c.tsv, %(word_{n})s::tsquery)
+
+-- name: session_neighbours
+-- The cells stored just before and after each given cell in its session, with their distance in
+-- steps (negative is before).
+SELECT c.cell_id, n.cell_id, n.steps
+FROM hyphaedb.cell c
+CROSS JOIN LATERAL (
+    (SELECT p.cell_id, -(row_number() OVER (ORDER BY p.cell_id DESC))::integer AS steps
+     FROM hyphaedb.cell p
+     WHERE p.mesh_id = c.mesh_id AND p.session_id = c.session_id AND p.cell_id < c.cell_id
+       AND p.state = 'active'
+     ORDER BY p.cell_id DESC LIMIT %(width)s::integer)
+    UNION ALL
+    (SELECT p.cell_id, (row_number() OVER (ORDER BY p.cell_id))::integer
+     FROM hyphaedb.cell p
+     WHERE p.mesh_id = c.mesh_id AND p.session_id = c.session_id AND p.cell_id > c.cell_id
+       AND p.state = 'active'
+     ORDER BY p.cell_id LIMIT %(width)s::integer)
+) n
+WHERE c.mesh_id = %(mesh_id)s AND c.cell_id = ANY(%(cell_ids)s::uuid[])
+  AND c.session_id IS NOT NULL;
+
+-- name: link_neighbours
+-- The cells each given cell links to, nearest first, with hop costs.
+SELECT l.cell_id, t.cell_id, x.cost
+FROM hyphaedb.link l
+CROSS JOIN LATERAL (
+    SELECT u.ordinal, u.cost FROM unnest(l.targets, l.costs) AS u (ordinal, cost)
+    ORDER BY u.cost, u.ordinal LIMIT %(width)s::integer
+) x
+JOIN hyphaedb.link t ON t.mesh_id = l.mesh_id AND t.layer = l.layer AND t.ordinal = x.ordinal
+WHERE l.mesh_id = %(mesh_id)s AND l.layer = {layer}
+  AND l.cell_id = ANY(%(cell_ids)s::uuid[]);
+
+-- name: tail_drain
+-- Move linked cells' vectors from the tail into the indexed table. A search sees each of them in
+-- one place or the other, never in both and never in none.
+WITH due AS (
+    SELECT f.mesh_id, f.cell_id, f.model_id FROM hyphaedb.fresh_vector f
+    JOIN hyphaedb.link l
+        ON l.mesh_id = f.mesh_id AND l.layer = f.layer AND l.cell_id = f.cell_id
+    WHERE f.mesh_id = %(mesh_id)s
+    ORDER BY f.cell_id LIMIT %(limit)s::integer
+), moved AS (
+    DELETE FROM hyphaedb.fresh_vector f USING due
+    WHERE f.mesh_id = due.mesh_id AND f.cell_id = due.cell_id AND f.model_id = due.model_id
+    RETURNING f.mesh_id, f.cell_id, f.model_id, f.layer, f.dimension, f.e
+)
+INSERT INTO hyphaedb.cell_vector (mesh_id, cell_id, model_id, layer, dimension, e)
+SELECT mesh_id, cell_id, model_id, layer, dimension, e FROM moved
+ON CONFLICT DO NOTHING;
+
+-- name: tail_count
+-- How many vectors are not indexed, counted no further than the limit.
+SELECT count(*) FROM (
+    SELECT 1 FROM hyphaedb.fresh_vector WHERE mesh_id = %(mesh_id)s
+    LIMIT %(limit)s::integer) f;

@@ -118,6 +118,8 @@ CREATE TABLE hyphaedb.session (
     PRIMARY KEY (mesh_id, session_id)
 );
 
+CREATE INDEX session_name ON hyphaedb.session (mesh_id, name);
+
 CREATE TABLE hyphaedb.cell (
     mesh_id      uuid NOT NULL,
     cell_id      uuid NOT NULL,

@@ -1,0 +1,192 @@
+"""Recall's lists: nearest vectors, session and link neighbours, the latest; and the tail's drain.
+
+A filter is a set of named clauses. Where few cells pass it (:func:`matching`) their vectors are
+measured one by one; where many do, the index scan goes on until enough have passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from hyphaedb.model import CellId, Filter, MeshId
+from hyphaedb.store.pool import Tx, row, rows, run
+from hyphaedb.store.sql import composed, query
+from hyphaedb.store.vectors import Vector
+
+#: Up to this many matching cells an exact scan of them is quicker than a filtered index scan,
+#: and never misses.
+EXACT_MAX = 5_000
+#: The index search looks at twice as many candidates as it returns, a hundred at least.
+EF_LEAST, EF_MOST = 100, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A cell and its cosine to the query, in [-1, 1]."""
+
+    cell_id: CellId
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A cell beside another: ``steps`` in its session, or the hop's cost in micro-units."""
+
+    cell_id: CellId
+    neighbour_id: CellId
+    distance: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clauses:
+    """A filter made ready: named clauses and their values. ``narrow`` says it has more than the
+    demand that cells stand now; ``impossible`` that no cell can pass (an unknown author)."""
+
+    names: tuple[str, ...]
+    values: dict[str, Any]
+    narrow: bool
+    impossible: bool
+
+
+async def resolve(
+    tx: Tx, mesh_id: MeshId, wanted: Filter, *, now: datetime, as_of: datetime | None = None
+) -> Clauses:
+    """A filter with names looked up. ``as_of`` asks for what was valid then."""
+    names: list[str] = []
+    values: dict[str, Any] = {"mesh_id": mesh_id}
+    impossible = False
+    if as_of is not None:
+        names.append("where_as_of")
+        values["as_of"] = as_of
+    elif not wanted.include_inactive:
+        names.append("where_standing")
+        values["now"] = now
+    base = len(names)
+    if wanted.types:
+        names.append("where_types")
+        values["types"] = [t.value for t in wanted.types]
+    if wanted.tags:
+        names.append("where_tags")
+        values["tags"] = list(wanted.tags)
+    if wanted.metadata:
+        names.append("where_metadata")
+        values["metadata"] = Jsonb(dict(wanted.metadata))
+    if wanted.agents:
+        asked = {"mesh_id": mesh_id, "names": list(wanted.agents)}
+        found = [r[0] for r in await rows(tx, query("filter_agents"), asked)]
+        names.append("where_agents")
+        values["agent_ids"] = found
+        impossible |= not found
+    if wanted.session is not None:
+        asked = {"mesh_id": mesh_id, "name": wanted.session}
+        found = [r[0] for r in await rows(tx, query("filter_sessions"), asked)]
+        names.append("where_session")
+        values["session_ids"] = found
+        impossible |= not found
+    if wanted.ref is not None:
+        names.append("where_ref")
+        values["ref"] = wanted.ref
+    if wanted.since is not None:
+        names.append("where_since")
+        values["since"] = wanted.since
+    if wanted.until is not None:
+        names.append("where_until")
+        values["until"] = wanted.until
+    return Clauses(tuple(names), values, len(names) > base or as_of is not None, impossible)
+
+
+def standing(mesh_id: MeshId, now: datetime) -> Clauses:
+    """No filter but that cells stand now; needs no look-up."""
+    return Clauses(("where_standing",), {"mesh_id": mesh_id, "now": now}, False, False)
+
+
+async def nearest(
+    tx: Tx, mesh_id: MeshId, layer: int, vector: Vector, k: int, clauses: Clauses
+) -> list[Near]:
+    """The ``k`` nearest cells that pass, indexed and fresh, nearest first. Approximate: the
+    index finds about 99 of 100; what is in the tail is never missed."""
+    if clauses.impossible:
+        return []
+    if 2 * k > EF_LEAST:
+        await row(tx, query("search_ef"), {"ef": min(2 * k, EF_MOST)})
+    sql = composed("search_nearest", clauses.names, layer=layer, dimension=vector.shape[0], limit=k)
+    return _near(await rows(tx, sql, {**clauses.values, "mesh_id": mesh_id, "e": vector}))
+
+
+async def exact(
+    tx: Tx, mesh_id: MeshId, cell_ids: Sequence[CellId], vector: Vector, k: int
+) -> list[Near]:
+    """The ``k`` nearest among given cells; exact."""
+    if not cell_ids:
+        return []
+    sql = query("search_exact", dimension=vector.shape[0], limit=k)
+    return _near(await rows(tx, sql, {"mesh_id": mesh_id, "cell_ids": list(cell_ids), "e": vector}))
+
+
+async def scan(
+    tx: Tx, mesh_id: MeshId, layer: int, vector: Vector, k: int, clauses: Clauses
+) -> list[Near]:
+    """The slow truth of :func:`nearest`: measures every vector of the mesh. For tests, probes
+    and meshes so small that the index, shared with others, would miss them."""
+    if clauses.impossible:
+        return []
+    sql = composed("search_scan", clauses.names, layer=layer, dimension=vector.shape[0], limit=k)
+    return _near(await rows(tx, sql, {**clauses.values, "mesh_id": mesh_id, "e": vector}))
+
+
+async def matching(
+    tx: Tx, mesh_id: MeshId, layer: int, clauses: Clauses, limit: int = EXACT_MAX + 1
+) -> list[CellId]:
+    """Cells that pass a filter, at most ``limit``: more than EXACT_MAX says use the index."""
+    if clauses.impossible:
+        return []
+    sql = composed("search_matching", clauses.names, layer=layer, limit=limit)
+    return [r[0] for r in await rows(tx, sql, {**clauses.values, "mesh_id": mesh_id})]
+
+
+async def latest(
+    tx: Tx, mesh_id: MeshId, layer: int, clauses: Clauses, limit: int
+) -> list[tuple[CellId, datetime]]:
+    """The latest cells that pass, newest first."""
+    if clauses.impossible:
+        return []
+    sql = composed("search_latest", clauses.names, layer=layer, limit=limit)
+    found = await rows(tx, sql, {**clauses.values, "mesh_id": mesh_id})
+    return [(r[0], r[1]) for r in found]
+
+
+async def session_neighbours(
+    tx: Tx, mesh_id: MeshId, cell_ids: Sequence[CellId], width: int = 2
+) -> list[Neighbour]:
+    """Up to ``width`` active cells before (negative steps) and after each cell in its session."""
+    values = {"mesh_id": mesh_id, "cell_ids": list(cell_ids), "width": width}
+    return [Neighbour(*r) for r in await rows(tx, query("session_neighbours"), values)]
+
+
+async def link_neighbours(
+    tx: Tx, mesh_id: MeshId, layer: int, cell_ids: Sequence[CellId], width: int = 8
+) -> list[Neighbour]:
+    """Up to ``width`` cheapest own links of each cell (not those that point to it)."""
+    values = {"mesh_id": mesh_id, "cell_ids": list(cell_ids), "width": width}
+    return [Neighbour(*r) for r in await rows(tx, query("link_neighbours", layer=layer), values)]
+
+
+async def drain(tx: Tx, mesh_id: MeshId, batch: int) -> int:
+    """Move up to ``batch`` linked vectors into the index, oldest first; returns how many. Costs
+    about 4 ms each. Call it behind a fence: two at once would wait for each other."""
+    return await run(tx, query("tail_drain"), {"mesh_id": mesh_id, "limit": batch})
+
+
+async def tail_count(tx: Tx, mesh_id: MeshId, limit: int = 20_001) -> int:
+    """How many vectors wait for the index, counted no further than ``limit``."""
+    found = await row(tx, query("tail_count"), {"mesh_id": mesh_id, "limit": limit})
+    return int(found[0]) if found else 0
+
+
+def _near(found: list[tuple[Any, ...]]) -> list[Near]:
+    return [Near(r[0], 1.0 - r[1]) for r in found]
