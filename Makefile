@@ -77,7 +77,7 @@ test: $(READY) ## every test (ARGS="-k wave" narrows)
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-fast: $(READY) ## the tests that need no database
-	@$(BIN)/python -m pytest tests/protocol tests/test_docs.py tests/test_shape.py -m "not slow" $(ARGS)
+	@$(BIN)/python -m pytest tests/protocol tests/providers tests/test_*.py -m "not slow" $(ARGS)
 
 check: format-check lint types borders docs-check ## everything that can be said without running a test
 

@@ -152,6 +152,21 @@ def test_every_function_that_the_protocol_page_names_exists() -> None:
     assert not missing
 
 
+def test_every_file_that_the_code_map_names_is_there() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    code_map = text.partition("## Code map")[2].partition("\n## ")[0]
+    names = re.findall(r"`([a-z_/]+(?:\.py|/))`", code_map)
+    assert names
+    places = (ROOT / "src" / "hyphaedb", ROOT)
+    assert not [name for name in names if not any((place / name).exists() for place in places)]
+
+
+def test_the_code_map_names_every_package() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    packages = [path.parent.name for path in (ROOT / "src" / "hyphaedb").glob("*/__init__.py")]
+    assert not [name for name in packages if f"`{name}/`" not in text]
+
+
 def test_every_decision_is_numbered_once_and_says_what_it_costs() -> None:
     records = sorted((ROOT / "docs" / "decisions").glob("*.md"))
     numbers = [record.name[:4] for record in records]
