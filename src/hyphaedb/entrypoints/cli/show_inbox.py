@@ -1,0 +1,104 @@
+"""Inboxes, beacons and agents, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hyphaedb.entrypoints.cli.printing import age, clip, counted, table, wrapped
+from hyphaedb.entrypoints.cli.show_wave import clip_kept
+from hyphaedb.model import Agent, Beacon, BeaconMatch, InboxItem, InboxPage, InboxState, Route
+
+
+def page(answer: InboxPage) -> list[str]:
+    """The items, how many there are, and how to mark them as read."""
+    if not answer.items:
+        left = f" {counted(answer.unread, 'item')} did not fit." if answer.unread else ""
+        return [f"Nothing new.{left}"]
+    lines: list[str] = []
+    for one in answer.items:
+        lines += [*item(one), ""]
+    if answer.omitted:
+        lines.append(f"{counted(answer.omitted, 'item')} did not fit the budget.")
+    lines.append(f"{counted(answer.unread, 'item')} unread. Mark as read: hyphaedb acknowledge "
+                 "AGENT NUMBER...")  # fmt: skip
+    return lines
+
+
+def item(one: InboxItem) -> list[str]:
+    """One item: what it says, from whom, how it came."""
+    marks = [
+        f"score {one.score:.2f}",
+        f"{one.type}, {one.kind}",
+        f"from {one.author}",
+        f"{age(one.created_at)} ago",
+    ]
+    if one.confirmations:
+        marks.append(counted(one.confirmations, "confirmation"))
+    if one.ref:
+        marks.append(f"ref {one.ref}")
+    if one.unattested:
+        marks.append("unattested")
+    if one.state is InboxState.LEASED:
+        marks.append("leased")
+    start = f"{one.cursor:>5}  "
+    lines = [clip_kept(start, one.headline), *wrapped(", ".join(marks), " " * 7)]
+    lines += wrapped(_path(one), " " * 7)
+    if one.body and " ".join(one.body.split()) != " ".join(one.headline.split()):
+        lines += wrapped(one.body, " " * 7)
+    return lines
+
+
+def _path(one: InboxItem) -> str:
+    match one.route:
+        case Route.WAVE:
+            way = " > ".join(clip(step.headline, 40) for step in one.path)
+            return f"path: new cell > {way}" if way else "path: straight from the new cell"
+        case Route.BEACON:
+            return f"path: beacon “{one.beacon}”"
+        case Route.SWEEP:
+            return "path: found by a later sweep"
+        case Route.LOG:
+            return "path: you had received the cell before"
+
+
+def agents(answer: Sequence[Agent]) -> list[str]:
+    """Who takes part."""
+    if not answer:
+        return ["No agent is registered. Register one: hyphaedb agent add NAME"]
+    rows = [
+        (one.name, one.kind.value, one.role or "-", _standing(one), one.interests.text or "-")
+        for one in answer
+    ]
+    return table(("name", "kind", "role", "standing", "interests"), rows)
+
+
+def _standing(one: Agent) -> str:
+    if one.retired_at is not None:
+        return "retired"
+    return "muted" if one.muted else counted(one.active_days, "day")
+
+
+def agent(answer: Agent) -> list[str]:
+    """One agent, as a row."""
+    return agents([answer])
+
+
+def beacons(answer: Sequence[Beacon]) -> list[str]:
+    """Standing subscriptions."""
+    if not answer:
+        return ["No beacon is placed. Place one: hyphaedb beacon add AGENT NAME TEXT"]
+    rows = [(b.agent, b.name, f"{b.radius:.2f}", b.text) for b in answer]
+    return table(("agent", "name", "radius", "text"), rows)
+
+
+def beacon(answer: Beacon) -> list[str]:
+    """One beacon, as a row."""
+    return beacons([answer])
+
+
+def matches(answer: Sequence[BeaconMatch]) -> list[str]:
+    """What a beacon would have caught."""
+    if not answer:
+        return ["It would have caught nothing. A smaller --radius catches more."]
+    rows = [(f"{m.cosine:.2f}", age(m.at), str(m.cell_id), m.headline) for m in answer]
+    return table(("cosine", "age", "cell", "headline"), rows)
