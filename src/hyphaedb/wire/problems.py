@@ -79,4 +79,4 @@ def invalid_of(faults: Sequence[Mapping[str, Any]], *, skip: int = 0) -> Invalid
 
 
 def _lowered(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
+    return sentence if sentence[:2].isupper() else sentence[:1].lower() + sentence[1:]

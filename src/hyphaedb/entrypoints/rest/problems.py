@@ -16,6 +16,8 @@ from hyphaedb.errors import FACES, HyphaeError, Invalid, NotFound
 from hyphaedb.wire.answers import text
 from hyphaedb.wire.problems import PROBLEM_TYPE, Problem, invalid_of, problem_of
 
+_WHAT_IT_TAKES = "/openapi.json says what each path takes."
+
 log = logging.getLogger(__name__)
 
 
@@ -45,9 +47,10 @@ async def _framework(request: Request, error: Exception) -> Response:
     if error.status_code == 404:
         where = f"There is nothing at {request.url.path}."
         return problem_response(NotFound(where, "/openapi.json lists every path."))
-    response = problem_response(
-        Invalid(f"{error.detail}.", "/openapi.json says what each path takes."), error.status_code
-    )
+    unreadable = error.status_code == 400  # a body that ends the framework's parser
+    remedy = "Send one well-formed JSON object." if unreadable else _WHAT_IT_TAKES
+    detail = "The request cannot be read." if unreadable else f"{error.detail}."
+    response = problem_response(Invalid(detail, remedy), error.status_code)
     response.headers.update(error.headers or {})
     return response
 
