@@ -70,3 +70,12 @@ def _check(dimension: int) -> None:
     low, high = RENDERED["dimension"]
     if not isinstance(dimension, int) or not low <= dimension <= high:
         raise ValueError(f"dimension must be a whole number from {low} to {high}")
+
+
+async def missing(database: Database, dimension: int) -> list[str]:
+    """The indexes of a dimension that are not there, or that an interrupted build left unusable."""
+    _check(dimension)
+    async with database.statement() as tx:
+        usable = {r[0]: r[1] for r in await rows(tx, query("vector_indexes"))}
+    names = [index_name(layer, dimension) for layer in range(len(BUILD))]
+    return [n for n in names if not usable.get(n)]

@@ -1,0 +1,217 @@
+"""The sweep (paper, section 4.4): intended reach against recorded deliveries.
+
+Within one database two nodes cannot diverge, so nothing is compared pairwise. What can differ is
+what the present graph would deliver and what was delivered: an agent came later, drifted in, or
+set up a beacon. A sweep runs the waves of live diffs again and records what is missing.
+
+The law: on a graph that stands still, when sweeps are done no agent lacks a live diff whose wave
+would deliver it, and a further sweep writes nothing (newcomers' allowance and attention apart).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from hyphaedb.engine.context import Context
+from hyphaedb.engine.deciding import Landing
+from hyphaedb.engine.failpoints import Failpoint
+from hyphaedb.engine.linking import gridded
+from hyphaedb.engine.planning import Settled
+from hyphaedb.engine.pump import Pump
+from hyphaedb.engine.wakeups import NEWS
+from hyphaedb.model import AgentId, DiffId, DiffKind, Route
+from hyphaedb.store import journal, log, traces
+from hyphaedb.store.journal import NewDelivery
+from hyphaedb.store.rows import PendingRow
+
+#: Diffs looked at in one read and one write.
+_PAGE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """One delivery that should be there."""
+
+    settled: Settled
+    landing: Landing
+
+
+class Sweeper:
+    """Sweeps one mesh for its pump."""
+
+    def __init__(self, context: Context, pump: Pump) -> None:
+        self._context = context
+        self._pump = pump
+
+    async def sweep(self, scope: frozenset[AgentId] | None) -> tuple[int, frozenset[AgentId]]:
+        """Deliver what agents in ``scope`` (None: all) lack.
+
+        Returns the deliveries added and the agents that have more coming: with a scope each gets
+        at most ``sweep_newcomer_items`` a sweep, best first, so that nobody is flooded.
+        """
+        mirror = self._pump.mirror
+        if mirror.info.paused or mirror.info.shadow:
+            return 0, scope or frozenset()
+        context, now = self._context, self._context.now()
+        mesh_id = context.info.mesh_id
+        async with context.database.read() as tx:
+            past = await log.past_counts(tx, mesh_id)
+        waiting: dict[AgentId, list[_Missing]] = {}
+        added, after = 0, 0
+        while True:
+            async with context.database.read() as tx:
+                page = await journal.live(tx, mesh_id, after_dot=after, limit=_PAGE, now=now)
+                had = await traces.delivered_pairs(tx, mesh_id, [d.diff_id for d in page])
+                told = {
+                    d.diff_id: await log.recipients(tx, mesh_id, d.about)
+                    for d in page
+                    if d.about is not None and d.kind is not DiffKind.CREATED
+                }
+            if not page:
+                break
+            missing = await asyncio.to_thread(self._missing, page, had, told, scope, now)
+            added += await self._sort(missing, waiting, scope is None)
+            after = max(d.dot or 0 for d in page)
+        more, chosen = self._choose(waiting, past, scope is None)
+        added += await self._record(chosen)
+        return added, more
+
+    def _missing(
+        self,
+        page: Sequence[PendingRow],
+        had: set[tuple[DiffId, AgentId]],
+        told: dict[DiffId, list[AgentId]],
+        scope: frozenset[AgentId] | None,
+        now: datetime,
+    ) -> list[_Missing]:
+        """What the waves of these diffs would deliver on the present graph and was not."""
+        planner, mirror = self._pump.planner, self._pump.mirror
+        receivers = [
+            i
+            for i, r in enumerate(mirror.roster.receivers)
+            if r.receives and not r.retired and (scope is None or r.agent_id in scope)
+        ]
+        out: list[_Missing] = []
+        probes = gridded(np.stack([d.vector for d in page]))
+        for diff, probe in zip(page, probes, strict=True):
+            if mirror.row(diff) is None:
+                continue
+            lacking = [
+                i
+                for i in receivers
+                if (diff.diff_id, mirror.roster.receivers[i].agent_id) not in had
+            ]
+            names = dict.fromkeys(told.get(diff.diff_id, ()))
+            subject = planner.subject(diff, probe)
+            layer = mirror.layers[diff.layer]
+            if not names and not mirror.law.could_pass(subject, layer, mirror.roster, lacking):
+                continue
+            settled = planner.judge(diff, probe, planner.run(diff, probe, now), names, frozenset())
+            wanted = {mirror.roster.receivers[i].agent_id for i in lacking}
+            out.extend(
+                _Missing(settled, x) for x in settled.decision.landings if x.agent_id in wanted
+            )
+        return out
+
+    async def _sort(
+        self, missing: list[_Missing], waiting: dict[AgentId, list[_Missing]], everything: bool
+    ) -> int:
+        """Record at once what is owed without limit; keep the rest to be ranked."""
+        registered = {r.agent_id: r.registered_at for r in self._pump.mirror.roster.receivers}
+        now_due: list[_Missing] = []
+        most = self._context.config.sweep_newcomer_items
+        for item in missing:
+            agent_id = item.landing.agent_id
+            is_past = item.settled.diff.created_at < registered[agent_id]
+            if everything and not is_past:
+                now_due.append(item)
+                continue
+            kept = waiting.setdefault(agent_id, [])
+            kept.append(item)
+            # Ranking keeps one more than can be used, so that "there is more" is known.
+            if len(kept) > 4 * (most + 1):
+                kept.sort(key=_rank)
+                del kept[most + 1 :]
+        return await self._record(now_due)
+
+    def _choose(
+        self, waiting: dict[AgentId, list[_Missing]], past: dict[AgentId, int], everything: bool
+    ) -> tuple[frozenset[AgentId], list[_Missing]]:
+        """The best of what waits for each agent, and who has more coming."""
+        most = self._context.config.sweep_newcomer_items
+        registered = {r.agent_id: r.registered_at for r in self._pump.mirror.roster.receivers}
+        more: set[AgentId] = set()
+        chosen: list[_Missing] = []
+        for agent_id, items in sorted(waiting.items(), key=lambda kv: kv[0].bytes):
+            items.sort(key=_rank)
+            allowance = max(0, most - past.get(agent_id, 0))
+            taken = 0
+            for item in items:
+                is_past = item.settled.diff.created_at < registered[agent_id]
+                if is_past and allowance == 0:
+                    continue
+                if taken >= most and not everything:
+                    more.add(agent_id)
+                    break
+                taken += 1
+                allowance -= 1 if is_past else 0
+                chosen.append(item)
+        return frozenset(more), chosen
+
+    async def _record(self, items: list[_Missing]) -> int:
+        """Write deliveries in fenced transactions of a page each."""
+        added = 0
+        context, mesh_id = self._context, self._context.info.mesh_id
+        for start in range(0, len(items), _PAGE):
+            part = [_delivery(i) for i in items[start : start + _PAGE]]
+            async with context.database.transaction() as tx:
+                counters = await journal.fence(tx, mesh_id, self._pump.epoch, seq=len(part))
+                context.failpoints.hit(Failpoint.DURING_SWEEP)
+                held = await log.hold_diffs(tx, mesh_id, [d.diff_id for d in part])
+                landed = await journal.record_deliveries(
+                    tx,
+                    mesh_id,
+                    [d for d in part if d.diff_id in held],
+                    seq=counters.seq,
+                    now=context.now(),
+                )
+                added += len(landed)
+        if added:
+            context.wakeups.ring(NEWS, mesh_id)
+        return added
+
+
+def _rank(item: _Missing) -> tuple[bool, int, bytes]:
+    """Corrections first, then by score, newest first among equals."""
+    told = item.landing.route is Route.LOG
+    return (not told, -item.landing.score, _inverted(item.settled.diff.diff_id.bytes))
+
+
+def _inverted(raw: bytes) -> bytes:
+    return bytes(255 - b for b in raw)
+
+
+def _delivery(item: _Missing) -> NewDelivery:
+    diff, x = item.settled.diff, item.landing
+    path, energies = item.settled.paths[x.agent_id]
+    return NewDelivery(
+        diff_id=diff.diff_id,
+        agent_id=x.agent_id,
+        cell_id=diff.cell_id,
+        route=x.route if x.route is Route.LOG else Route.SWEEP,
+        score=x.score,
+        relevance=x.relevance,
+        interest=x.interest,
+        energy=x.energy,
+        hops=x.hops,
+        path=path,
+        energies=energies,
+        beacon_id=x.beacon_id,
+        shadow=False,
+        expires_at=diff.expires_at,
+    )

@@ -1,0 +1,259 @@
+"""The owner's step: read what waits, think it through on the mirror, write it in one transaction.
+
+Plan with reads, commit in one short write that first proves ownership. Whatever goes wrong, the
+mirror is thrown away and the diffs are still there; replaying them is harmless, because a
+delivery is unique by diff and agent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from hyphaedb.engine.context import Context
+from hyphaedb.engine.failpoints import Failpoint
+from hyphaedb.engine.intake import Intake
+from hyphaedb.engine.mirror import Mirror
+from hyphaedb.engine.planning import Plan, Planner, Settled
+from hyphaedb.engine.wakeups import NEWS
+from hyphaedb.model import AgentId, DiffId, DiffKind
+from hyphaedb.store import agents, cells, graph, jobs, journal, log, traces
+from hyphaedb.store.agents import Attachment
+from hyphaedb.store.graph import NewLinks
+from hyphaedb.store.jobs import Signal
+from hyphaedb.store.journal import NewDelivery, WaveRow
+from hyphaedb.store.pool import Tx
+from hyphaedb.store.rows import PendingRow
+
+#: Signals taken in at a time; more wait for the next step.
+SIGNALS_MAX = 2_000
+_ATTENTION_WINDOW = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one step did."""
+
+    settled: int
+    delivered: int
+    signals: int
+
+    @property
+    def idle(self) -> bool:
+        """Whether there was nothing to do."""
+        return self.settled == 0 and self.signals == 0
+
+
+class Pump:
+    """Owns one mesh in one epoch. Used by one task at a time."""
+
+    def __init__(self, context: Context, epoch: int, mirror: Mirror) -> None:
+        self._context = context
+        self.epoch = epoch
+        self.mirror = mirror
+        self.planner = Planner(mirror, context.config)
+        self.intake = Intake(context, mirror)
+        self.newcomers: set[AgentId] = set()
+        self.sweep_wanted = False
+
+    @classmethod
+    async def load(cls, context: Context, epoch: int) -> Pump:
+        """A pump with a fresh mirror."""
+        context.failpoints.hit(Failpoint.DURING_REBUILD)
+        panel = await context.embedder.panel()
+        mirror = Mirror(context.info, context.config, panel)
+        await mirror.load(context.database)
+        return cls(context, epoch, mirror)
+
+    async def step(self, limit: int) -> Step:
+        """Take in signals and settle up to ``limit`` diffs; raises LeaseLost by an old epoch."""
+        context = self._context
+        mesh_id = context.info.mesh_id
+        now = context.now()
+        async with context.database.read() as tx:
+            waiting = await jobs.signals(tx, mesh_id, SIGNALS_MAX)
+            news = await self.intake.read(tx, waiting)
+            paused = news.paused if news.paused is not None else self.mirror.info.paused
+            diffs = [] if paused else await journal.pending(tx, mesh_id, limit, now)
+            told = {d.diff_id: await self._told(tx, d) for d in diffs if d.kind in _BY_LOG}
+            exhausted = await self._exhausted(tx)
+        if not waiting and not diffs:
+            return Step(0, 0, 0)
+        context.failpoints.hit(Failpoint.AFTER_CLAIM)
+        moved = self.intake.apply(news, waiting)
+        self.newcomers |= news.newcomers
+        self.sweep_wanted |= news.sweep
+        plan = await asyncio.to_thread(self.planner.plan, diffs, told, exhausted, now)
+        plan.moved |= moved
+        self._position(plan)
+        async with context.database.transaction() as tx:
+            landed = await self._write(tx, plan, waiting)
+            context.failpoints.hit(Failpoint.BEFORE_COMMIT)
+        context.failpoints.hit(Failpoint.AFTER_COMMIT)
+        if landed or plan.settled:
+            context.wakeups.ring(NEWS, mesh_id)
+        return Step(len(plan.settled), landed, len(waiting))
+
+    async def _told(self, tx: Tx, diff: PendingRow) -> list[AgentId]:
+        """Whom the log names: whoever had received (or touched) the cell this diff is about."""
+        if diff.about is None:
+            return []
+        return await log.recipients(tx, self._context.info.mesh_id, diff.about)
+
+    async def _exhausted(self, tx: Tx) -> frozenset[AgentId]:
+        """Agents whose attention for the hour is used up (bandwidth of their subscription)."""
+        limits = {
+            r.agent_id: r.attention
+            for r in self.mirror.roster.receivers
+            if r.attention is not None and not r.retired
+        }
+        if not limits:
+            return frozenset()
+        since = self._context.now() - _ATTENTION_WINDOW
+        mesh_id = self._context.info.mesh_id
+        counts = await traces.delivered_since(tx, mesh_id, list(limits), since)
+        return frozenset(a for a, most in limits.items() if counts.get(a, 0) >= most)
+
+    def _position(self, plan: Plan) -> None:
+        """Move the holders whose footprints changed, and re-attach those that drifted."""
+        roster = self.mirror.roster
+        for holder in sorted(plan.moved):
+            position = self.mirror.position_of(holder)
+            if position is not None:
+                roster.place(holder, position)
+        for holder in roster.drifted():
+            roster.attach(holder, self.mirror.layers[0])
+            plan.attached.add(holder)
+            self.newcomers.update(r.agent_id for r in roster.receivers if r.holder == holder)
+
+    async def _write(self, tx: Tx, plan: Plan, waiting: Sequence[Signal]) -> int:
+        """One batch, fenced; returns the deliveries that were new."""
+        context, mesh_id = self._context, self._context.info.mesh_id
+        deliveries = [d for s in plan.settled for d in self._deliveries(s)]
+        counters = await journal.fence(
+            tx,
+            mesh_id,
+            self.epoch,
+            seq=len(deliveries),
+            ordinals=len(plan.links),
+            graph_epochs=1 if plan.links else 0,
+        )
+        context.failpoints.hit(Failpoint.AFTER_FENCE)
+        self.mirror.graph_epoch = counters.graph_epoch
+        held = await cells.hold(tx, mesh_id, [s.diff.cell_id for s in plan.settled])
+        settled = [s for s in plan.settled if s.diff.cell_id in held]
+        # Dots are gapless, so they are counted only now that it is known what is still there.
+        counted = await journal.fence(tx, mesh_id, self.epoch, dots=len(settled))
+        await self._write_links(tx, plan)
+        for panel in plan.panels:
+            await graph.put_panel(tx, mesh_id, panel)
+        context.failpoints.hit(Failpoint.MID_BATCH)
+        now = context.now()
+        kept = [d for d in deliveries if d.cell_id in held]
+        landed = await journal.record_deliveries(tx, mesh_id, kept, seq=counters.seq, now=now)
+        for one in settled:
+            await journal.record_wave(tx, mesh_id, self._wave(one, counters.graph_epoch))
+        dots = {s.diff.diff_id: counted.dot + 1 + i for i, s in enumerate(settled)}
+        await journal.settle(tx, mesh_id, dots, now)
+        await self._write_holders(tx, plan)
+        if waiting:
+            await jobs.clear_signals(tx, mesh_id, [s.signal_id for s in waiting])
+        return len(landed)
+
+    async def _write_links(self, tx: Tx, plan: Plan) -> None:
+        mesh_id = self._context.info.mesh_id
+        for number in sorted({link.layer for link in plan.links}):
+            here = [link for link in plan.links if link.layer == number]
+            await graph.insert_links(
+                tx,
+                mesh_id,
+                number,
+                [
+                    NewLinks(x.ordinal, x.cell_id, x.targets.tolist(), x.costs.tolist())
+                    for x in here
+                ],
+            )
+        await graph.count_terms(tx, mesh_id, [link.cell_id for link in plan.links])
+        if plan.bridges:
+            await graph.insert_edges(tx, mesh_id, plan.bridges)
+
+    async def _write_holders(self, tx: Tx, plan: Plan) -> None:
+        """Positions, attachments and uses that the batch changed."""
+        roster, mesh_id = self.mirror.roster, self._context.info.mesh_id
+        now = self._context.now()
+        for holder in sorted(plan.moved):
+            if roster.placed[holder]:
+                await agents.put_position(
+                    tx, mesh_id, roster.holder_ids[holder], roster.positions[holder], now
+                )
+        rows = []
+        for holder in sorted(plan.attached):
+            ids, vector = roster.attachments(holder, self.mirror.layers[0])
+            rows.append(Attachment(0, roster.holder_ids[holder], ids, vector, now))
+        await agents.put_attachments(tx, mesh_id, rows)
+        for holder_id, cell_id in plan.used:
+            day = int(roster.days[roster.holder(holder_id)])
+            await cells.mark_used(tx, mesh_id, holder_id, [cell_id], day=day, now=now)
+
+    def _deliveries(self, settled: Settled) -> list[NewDelivery]:
+        """Rows for a diff's landings."""
+        diff = settled.diff
+        return [
+            NewDelivery(
+                diff_id=diff.diff_id,
+                agent_id=x.agent_id,
+                cell_id=diff.cell_id,
+                route=x.route,
+                score=x.score,
+                relevance=x.relevance,
+                interest=x.interest,
+                energy=x.energy,
+                hops=x.hops,
+                path=settled.paths[x.agent_id][0],
+                energies=settled.paths[x.agent_id][1],
+                beacon_id=x.beacon_id,
+                shadow=self.mirror.info.shadow,
+                expires_at=diff.expires_at,
+            )
+            for x in settled.decision.landings
+        ]
+
+    def _wave(self, settled: Settled, graph_epoch: int) -> WaveRow:
+        return WaveRow(
+            diff_id=settled.diff.diff_id,
+            settled=settled.settled,
+            rounds=settled.rounds,
+            gate=settled.gate,
+            truncated=settled.truncated,
+            shadow=self.mirror.info.shadow,
+            hops=settled.hops,
+            refused=[
+                {
+                    "agent": t.name,
+                    "reason": t.reason.value,
+                    "score": t.score,
+                    "relevance": t.relevance,
+                    "interest": t.interest,
+                }
+                for t in settled.decision.refused
+            ],
+            graph_epoch=graph_epoch,
+            run_at=self._context.now(),
+        )
+
+    async def fail(self, diff_id: DiffId, attempt: int, error: str) -> bool:
+        """Note a failed diff: it is tried later, or set aside as dead; returns whether dead."""
+        context = self._context
+        dead = attempt + 1 >= context.config.attempts_max
+        # Doubling from half a second, with jitter so that failures do not march in step.
+        delay_s = min(0.5 * 2.0**attempt, 300.0) * (0.5 + context.jitter())
+        next_at = context.now() + timedelta(seconds=delay_s)
+        async with context.database.transaction() as tx:
+            await journal.fence(tx, context.info.mesh_id, self.epoch)
+            await journal.fail(tx, context.info.mesh_id, diff_id, error, next_at=next_at, dead=dead)
+        return dead
+
+
+_BY_LOG = frozenset({DiffKind.UPDATED, DiffKind.SUPERSEDED, DiffKind.RETRACTED})

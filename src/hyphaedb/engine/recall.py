@@ -1,0 +1,141 @@
+"""Recall: candidate lists from the store, fusion in the protocol, budget, and the reader's trace.
+
+Every acknowledged store is seen: the vector list scans the unindexed tail exactly. An answer
+below the floor is empty and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from hyphaedb.engine import validation
+from hyphaedb.engine.candidates import Found, gather
+from hyphaedb.engine.context import Context
+from hyphaedb.engine.identity import named
+from hyphaedb.engine.members import Members
+from hyphaedb.engine.reading import tokens_of
+from hyphaedb.engine.reader_trace import ReaderTrace
+from hyphaedb.model import (
+    BeaconMatch,
+    CellId,
+    CellType,
+    Filter,
+    Hit,
+    Recalled,
+    RecallMode,
+    SessionId,
+)
+from hyphaedb.providers.windows import embed_bodies
+from hyphaedb.store import cells, search
+from hyphaedb.store.pool import Tx
+from hyphaedb.store.traces import headline
+
+#: Tokens around a hit: source, time, score.
+_HIT_TOKENS = 24
+
+
+class Recaller:
+    """Answers queries on one mesh. Safe for many tasks at once."""
+
+    def __init__(self, context: Context, members: Members) -> None:
+        self._context = context
+        self._members = members
+        self._trace = ReaderTrace(context)
+
+    async def close(self) -> None:
+        """Write down what was read and not yet noted."""
+        await self._trace.close()
+
+    async def recall(
+        self,
+        query: str,
+        agent: str | None,
+        session: str | None,
+        k: int | None,
+        mode: RecallMode,
+        where: Filter | None,
+        as_of: datetime | None,
+        floor: float | None,
+        tokens: int | None,
+    ) -> Recalled:
+        """See :meth:`hyphaedb.verbs.Verbs.recall`."""
+        context, config = self._context, self._context.config
+        validation.text(query, "query", validation.QUERY_CHARS_MAX)
+        most = validation.count(config.recall_k if k is None else k, "k", 1, 200)
+        budget = validation.count(
+            config.recall_tokens if tokens is None else tokens, "tokens", 50, 200_000
+        )
+        least = config.recall_floor if floor is None else validation.share(floor, "floor")
+        mode = validation.member(RecallMode, mode, "recall mode")
+        wanted = validation.where(where)
+        if as_of is not None:
+            validation.moment(as_of, "as_of")
+        if session is not None:
+            validation.name(session, "session")
+        reader = await self._members.active(agent) if agent is not None else None
+        vectors, _ = await embed_bodies(context.embedder, [query])
+        now = context.now()
+        async with context.database.statement() as tx:
+            clauses = await search.resolve(tx, context.info.mesh_id, wanted, now=now, as_of=as_of)
+            found = await gather(tx, context, query, vectors[0], most, mode, clauses, least, now)
+            hits = await self._hydrate(tx, found.best)
+        kept, spent = _within(hits, budget)
+        if reader is not None and kept:
+            named_session = (
+                SessionId(named(context.info.mesh_id, session)) if session is not None else None
+            )
+            self._trace.note(reader, [h.cell.cell_id for h in kept], named_session)
+        return Recalled(tuple(kept), found.below_floor, len(hits) - len(kept), spent)
+
+    async def _hydrate(self, tx: Tx, best: Sequence[Found]) -> list[Hit]:
+        """Cells for the best candidates, in their order."""
+        mesh_id = self._context.info.mesh_id
+        known = await cells.cells(tx, mesh_id, [f.cell_id for f in best])
+        parts: Mapping[CellId, Found] = {f.cell_id: f for f in best}
+        return [Hit(c, parts[c.cell_id].score, parts[c.cell_id].parts) for c in known]
+
+    async def beacon_dry_run(
+        self,
+        text: str,
+        radius: float,
+        types: Sequence[CellType],
+        tags: Sequence[str],
+        limit: int,
+    ) -> list[BeaconMatch]:
+        """What a beacon would have caught of the cells that stand."""
+        context = self._context
+        validation.text(text, "beacon text", validation.QUERY_CHARS_MAX)
+        least = Members.radius(radius)
+        most = validation.count(limit, "limit", 1, 500)
+        kinds = tuple(validation.member(CellType, t, "cell type") for t in types)
+        wanted = Filter(types=kinds)
+        any_tag = set(validation.tags(tags))
+        vectors, _ = await embed_bodies(context.embedder, [text])
+        async with context.database.statement() as tx:
+            mesh_id = context.info.mesh_id
+            clauses = await search.resolve(tx, mesh_id, wanted, now=context.now())
+            near = await search.scan(tx, mesh_id, 0, vectors[0], most, clauses)
+            near = [n for n in near if n.cosine >= least]
+            known = {
+                c.cell_id: c for c in await cells.cells(tx, mesh_id, [n.cell_id for n in near])
+            }
+        return [
+            BeaconMatch(n.cell_id, headline(cell.body), n.cosine, cell.created_at)
+            for n in near
+            if (cell := known.get(n.cell_id)) is not None
+            and (not any_tag or any_tag & set(cell.tags))
+        ]
+
+
+def _within(hits: list[Hit], budget: int) -> tuple[list[Hit], int]:
+    """The first hits that fit the token budget, at least one."""
+    kept: list[Hit] = []
+    spent = 0
+    for hit in hits:
+        cost = tokens_of(hit.cell.body) + _HIT_TOKENS
+        if kept and spent + cost > budget:
+            continue
+        kept.append(hit)
+        spent += cost
+    return kept, spent

@@ -1,0 +1,179 @@
+"""The mirror of one layer: vectors, graph and footprints of a mesh, in memory.
+
+A cache of the database, rebuilt from it and checked against it (engine/validator.py); losing it
+loses nothing. Vectors stand on the grid of protocol/geometry.py: two bytes a number, finer than
+float16 near 1, and every product of two of them is exact, so a wave replays bit for bit on any
+machine. A row is a cell in link-ordinal order.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyphaedb.engine.idindex import IdIndex
+from hyphaedb.engine.touches import Touches
+from hyphaedb.protocol import geometry
+from hyphaedb.protocol.adjacency import Adjacency
+
+Vectors = NDArray[np.float32]
+Grid = NDArray[np.int16]
+Rows = NDArray[np.int32]
+
+#: Rows added at a time when an array is full: 3 % keeps the slack small, the copy rare.
+_GROW_SHARE, _GROW_LEAST = 32, 1024
+#: Rows turned to float32 and multiplied at a time: 1,024 rows of 384 numbers are 1.5 MB, which
+#: stays in a core's cache.
+_BLOCK = 1_024
+_DAY_S = 86_400.0
+
+
+def days_of(moment: datetime) -> float:
+    """Days since 1970: how the mirror keeps the time a cell was last used."""
+    return moment.timestamp() / _DAY_S
+
+
+class Layer:
+    """One layer of one mesh. Not safe for threads: its owner is one pump."""
+
+    def __init__(self, number: int, dimension: int, links_per_cell: int, rows: int = 0) -> None:
+        self.number = number
+        self.dimension = dimension
+        capacity = rows + _GROW_LEAST
+        self.count = 0
+        self.vectors: Grid = np.zeros((capacity, dimension), np.int16)
+        self.ordinals = np.zeros(capacity, np.int32)
+        self.salience = np.zeros(capacity, np.float32)
+        self.used_days = np.zeros(capacity, np.float32)
+        self.standing = np.zeros(capacity, np.bool_)
+        self.ids = np.zeros((capacity, 16), np.uint8)
+        self.index = IdIndex(self.ids[:0])
+        self.graph = Adjacency(links_per_cell)
+        self.touches = Touches(capacity)
+
+    def load(
+        self,
+        ids: NDArray[np.uint8],
+        vectors: Grid,
+        ordinals: Rows,
+        salience: NDArray[np.float32],
+        used_days: NDArray[np.float32],
+        standing: NDArray[np.bool_],
+    ) -> None:
+        """Take all cells of the layer, in ordinal order; links and touches come after."""
+        n = len(ids)
+        self.count = n
+        spare = _GROW_LEAST
+        self.vectors = np.zeros((n + spare, self.dimension), np.int16)
+        self.vectors[:n] = vectors
+        self.ids = np.zeros((n + spare, 16), np.uint8)
+        self.ids[:n] = ids
+        for name, source in (
+            ("ordinals", ordinals),
+            ("salience", salience),
+            ("used_days", used_days),
+            ("standing", standing),
+        ):
+            array = np.zeros(n + spare, source.dtype)
+            array[:n] = source
+            setattr(self, name, array)
+        self.index = IdIndex(self.ids[:n])
+        self.touches = Touches(n + spare)
+
+    def _reserve(self) -> None:
+        capacity = len(self.vectors)
+        if self.count < capacity:
+            return
+        capacity += max(_GROW_LEAST, capacity // _GROW_SHARE)
+        for name in ("vectors", "ids", "ordinals", "salience", "used_days", "standing"):
+            old = getattr(self, name)
+            new = np.zeros((capacity, *old.shape[1:]), old.dtype)
+            new[: self.count] = old[: self.count]
+            setattr(self, name, new)
+
+    def append(
+        self,
+        cell_id: UUID,
+        ordinal: int,
+        vector: Grid,
+        targets: Rows,
+        costs: Rows,
+        salience: float,
+        used: datetime,
+    ) -> int:
+        """Add a linked cell; returns its row. ``targets`` are rows, ``costs`` micro-units."""
+        self._reserve()
+        row = self.count
+        self.vectors[row] = vector
+        self.ids[row] = np.frombuffer(cell_id.bytes, np.uint8)
+        self.ordinals[row] = ordinal
+        self.salience[row] = salience
+        self.used_days[row] = days_of(used)
+        self.standing[row] = True
+        self.count += 1
+        self.index.add(self.ids, row)
+        added = self.graph.append(targets, costs)
+        assert added == row, "graph and vectors grow together"
+        return row
+
+    def row(self, cell_id: UUID) -> int | None:
+        """The row of a cell, or None where the layer has no such cell."""
+        return self.index.row(cell_id)
+
+    def cell_id(self, row: int) -> UUID:
+        """The id of the cell in a row."""
+        return UUID(bytes=self.ids[row].tobytes())
+
+    def rows_of_ordinals(self, ordinals: Rows) -> Rows:
+        """Rows of link ordinals; -1 where that cell is gone."""
+        known = self.ordinals[: self.count]
+        places = np.searchsorted(known, ordinals).astype(np.int32)
+        inside = np.minimum(places, max(self.count - 1, 0))
+        found = (places < self.count) & (ordinals >= 0)
+        if self.count:
+            found &= known[inside] == ordinals
+        return np.where(found, inside, -1).astype(np.int32)
+
+    def forget(self, row: int) -> None:
+        """Take a cell out: its vector is blanked, its links and touches go."""
+        self.graph.remove(np.array([row], np.int32))
+        self.touches.drop_cell(row)
+        self.vectors[row] = 0
+        self.standing[row] = False
+
+    def cosines(self, vector: Grid, rows: Rows) -> NDArray[np.float32]:
+        """Cosines of a gridded unit vector with some rows, exact and so always the same bits."""
+        return geometry.cosine(vector, self.vectors, rows)
+
+    def products(self, vectors: Grid) -> NDArray[np.float32]:
+        """(n, b) cosines of every row with b gridded unit vectors: the exact scan behind linking.
+
+        One pass reads the mirror once for the whole batch.
+        """
+        out = np.empty((self.count, len(vectors)), np.float32)
+        columns = np.ascontiguousarray(vectors.T, dtype=np.float32)
+        block = np.empty((_BLOCK, self.dimension), np.float32)
+        for start in range(0, self.count, _BLOCK):
+            stop = min(start + _BLOCK, self.count)
+            part = block[: stop - start]
+            part[:] = self.vectors[start:stop]
+            np.matmul(part, columns, out=out[start:stop])
+        out /= np.float32(geometry.GRID * geometry.GRID)
+        return out
+
+    @property
+    def bytes(self) -> int:
+        """Memory held for this layer, slack included."""
+        arrays = (
+            self.vectors,
+            self.ids,
+            self.ordinals,
+            self.salience,
+            self.used_days,
+            self.standing,
+        )
+        held = sum(int(a.nbytes) for a in arrays)
+        return held + self.index.bytes + self.graph.bytes + self.touches.bytes

@@ -1,0 +1,191 @@
+"""What a caller may hand in: every text, number and list has a limit, and a refusal names it.
+
+The faces only translate; they all end here, so the same mistake gives the same code and remedy
+through every face, and nothing has been written when it does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from enum import StrEnum
+from typing import TypeVar
+
+from hyphaedb.errors import Invalid
+from hyphaedb.model import CellType, Filter, Interests, NewCell
+
+NAME_CHARS_MAX = 120
+TAG_CHARS_MAX = 80
+TAGS_MAX = 32
+SOURCES_MAX = 64
+METADATA_BYTES_MAX = 8_192
+QUERY_CHARS_MAX = 8_000
+KEY_CHARS_MAX = 200
+
+#: A ticket key as trackers write them (PROJ-123): found in a body, it becomes a tag.
+_TICKET = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}\b")
+_TICKETS_MAX = 8
+
+E = TypeVar("E", bound=StrEnum)
+
+
+def member(kind: type[E], value: str, what: str) -> E:
+    """``value`` as a member of a closed enum; Invalid lists the members."""
+    try:
+        return kind(value)
+    except ValueError:
+        names = ", ".join(m.value for m in kind)
+        raise Invalid(f"{value!r} is no {what}.", f"Use one of: {names}.") from None
+
+
+def text(value: object, what: str, chars_max: int, *, empty: bool = False) -> str:
+    """``value`` as storable text: a string without NUL or lone surrogates, within its limit."""
+    if not isinstance(value, str):
+        raise Invalid(f"The {what} is {type(value).__name__}, not text.", "Pass a string.")
+    if not empty and not value.strip():
+        raise Invalid(f"The {what} is empty.", "Pass some text.")
+    if len(value) > chars_max:
+        raise Invalid(
+            f"The {what} has {len(value)} characters.",
+            f"The limit is {chars_max}; shorten or split it.",
+        )
+    if "\x00" in value:
+        raise Invalid(f"The {what} holds a NUL character.", "Remove it; Postgres cannot keep it.")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Invalid(
+            f"The {what} holds half a character (a lone surrogate).", "Send valid Unicode."
+        ) from None
+    return value
+
+
+def name(value: object, what: str) -> str:
+    """A name: printable, without spaces at its ends, at most NAME_CHARS_MAX characters."""
+    found = text(value, what, NAME_CHARS_MAX)
+    if found != found.strip() or not found.isprintable():
+        raise Invalid(
+            f"The {what} {found!r} has spaces at its ends or characters that do not print.",
+            "Use a plain name.",
+        )
+    return found
+
+
+def share(value: object, what: str) -> float:
+    """A number in [0, 1]."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise Invalid(f"The {what} is {value!r}.", "Pass a number from 0 to 1.")
+    if not 0.0 <= value <= 1.0:
+        raise Invalid(f"The {what} is {value}.", "Pass a number from 0 to 1.")
+    return float(value)
+
+
+def count(value: object, what: str, least: int, most: int) -> int:
+    """A whole number within its range."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise Invalid(f"The {what} is {value!r}.", f"Pass a whole number from {least} to {most}.")
+    return value
+
+
+def moment(value: object, what: str) -> datetime:
+    """A point in time with its zone."""
+    if not isinstance(value, datetime):
+        raise Invalid(f"The {what} is {value!r}.", "Pass a date and time.")
+    if value.tzinfo is None:
+        raise Invalid(f"The {what} has no time zone.", "Add one, for instance +00:00.")
+    return value
+
+
+def tags(values: Sequence[str]) -> tuple[str, ...]:
+    """Tags, each once, in order."""
+    if isinstance(values, str) or len(values) > TAGS_MAX:
+        raise Invalid("The tags are not a short list.", f"Pass at most {TAGS_MAX} tags.")
+    return tuple(dict.fromkeys(text(t, "tag", TAG_CHARS_MAX) for t in values))
+
+
+def metadata_json(value: object) -> str:
+    """Metadata as JSON text; Invalid for what JSON cannot say or what is too large."""
+    if not isinstance(value, dict) and not hasattr(value, "items"):
+        raise Invalid("The metadata is not an object.", "Pass a mapping of names to values.")
+    try:
+        encoded = json.dumps(dict(value), allow_nan=False, sort_keys=True)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        raise Invalid("The metadata holds a value JSON cannot say.", "Use plain values.") from None
+    if len(encoded.encode()) > METADATA_BYTES_MAX:
+        raise Invalid("The metadata is too large.", f"The limit is {METADATA_BYTES_MAX} bytes.")
+    text(encoded.replace("\\u0000", "\x00"), "metadata", METADATA_BYTES_MAX)
+    return encoded
+
+
+def new_cell(cell: NewCell | str, body_chars_max: int) -> NewCell:
+    """A cell with every field checked; ticket keys in the body have become tags."""
+    if isinstance(cell, str):
+        cell = NewCell(body=cell)
+    body = text(cell.body, "body", body_chars_max)
+    found = tags(cell.tags)
+    tickets = dict.fromkeys(_TICKET.findall(body))
+    extra = [t for t in list(tickets)[:_TICKETS_MAX] if t not in found]
+    if len(cell.sources) > SOURCES_MAX:
+        raise Invalid(f"{len(cell.sources)} sources are named.", f"Name at most {SOURCES_MAX}.")
+    metadata_json(cell.metadata)
+    if cell.ref is not None:
+        name(cell.ref, "ref")
+    if cell.session is not None:
+        name(cell.session, "session")
+    for value, what in ((cell.valid_from, "valid_from"), (cell.expires_at, "expires_at")):
+        if value is not None:
+            moment(value, what)
+    return replace(
+        cell,
+        type=member(CellType, cell.type, "cell type"),
+        salience=share(cell.salience, "salience"),
+        confidence=share(cell.confidence, "confidence"),
+        tags=(*found, *extra)[:TAGS_MAX],
+    )
+
+
+def interests(value: Interests, body_chars_max: int) -> Interests:
+    """Declared interests with every field checked."""
+    return Interests(
+        text=text(value.text, "interest", body_chars_max, empty=True),
+        tags=tags(value.tags),
+        types=tuple(member(CellType, t, "cell type") for t in value.types),
+    )
+
+
+def where(value: Filter | None) -> Filter:
+    """A recall filter with every field checked; None filters nothing."""
+    if value is None:
+        return Filter()
+    metadata_json(value.metadata)
+    for at, what in ((value.since, "since"), (value.until, "until")):
+        if at is not None:
+            moment(at, what)
+    if len(value.agents) > TAGS_MAX:
+        raise Invalid("The filter names too many agents.", f"Name at most {TAGS_MAX}.")
+    return replace(
+        value,
+        types=tuple(member(CellType, t, "cell type") for t in value.types),
+        tags=tags(value.tags),
+        agents=tuple(name(a, "agent") for a in value.agents),
+        session=None if value.session is None else name(value.session, "session"),
+        ref=None if value.ref is None else name(value.ref, "ref"),
+    )
+
+
+def content_hash(cell: NewCell, layer: int) -> bytes:
+    """Equal for cells that say the same thing: type, ref, layer and text, spaces folded."""
+    folded = " ".join(unicodedata.normalize("NFC", cell.body).split())
+    parts = (str(layer), cell.type.value, cell.ref or "", folded)
+    return hashlib.sha256("\x1f".join(parts).encode()).digest()
+
+
+def request_hash(*parts: object) -> bytes:
+    """What an idempotency key is tied to."""
+    return hashlib.sha256(json.dumps([repr(p) for p in parts]).encode()).digest()
