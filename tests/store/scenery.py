@@ -52,7 +52,7 @@ def a_cell(
     *,
     seed: int = 0,
     cell_id: CellId | None = None,
-    type: CellType = CellType.FACT,
+    kind: CellType = CellType.FACT,
     tags: tuple[str, ...] = (),
     metadata: dict[str, object] | None = None,
     ref: str | None = None,
@@ -65,7 +65,7 @@ def a_cell(
     return CellRow(
         cell_id=cell_id or CellId(fresh_id()),
         layer=layer,
-        type=type,
+        type=kind,
         body=body,
         agent_id=author.agent.agent_id,
         principal_id=author.principal_id,
@@ -96,7 +96,9 @@ def session_id(name: str) -> SessionId:
     return SessionId(UUID(bytes=hashlib.sha256(name.encode()).digest()[:16]))
 
 
-def a_diff(cell: CellRow, *, kind: DiffKind = DiffKind.CREATED, cause: str | None = None) -> DiffRow:
+def a_diff(
+    cell: CellRow, *, kind: DiffKind = DiffKind.CREATED, cause: str | None = None
+) -> DiffRow:
     """A diff about a cell, by its author."""
     return DiffRow(
         diff_id=DiffId(fresh_id()),

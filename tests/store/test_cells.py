@@ -11,7 +11,9 @@ from hyphaedb.store.pool import Database
 from tests.store.scenery import NOW, a_cell, a_diff, an_agent, later, unit
 
 
-async def test_a_stored_cell_comes_back_as_it_was_written(database: Database, mesh: MeshRow) -> None:
+async def test_a_stored_cell_comes_back_as_it_was_written(
+    database: Database, mesh: MeshRow
+) -> None:
     async with database.transaction() as tx:
         ada = await an_agent(tx, mesh, "ada")
         cell = a_cell(mesh, ada, "Rate limit is 100 rps.", tags=("api",), metadata={"pr": 7},

@@ -37,7 +37,7 @@ async def insert_cell(tx: Tx, mesh_id: MeshId, cell: CellRow, diff: DiffRow | No
     active cell of the same layer has the same content hash nothing is written and that one comes
     back, whoever wins among concurrent writers.
     """
-    values = _values(mesh_id, cell, diff)
+    values = cell_values(mesh_id, cell, diff)
     for _ in range(SAME_TRIES):
         if await row(tx, query("cell_insert"), values) is not None:
             return Inserted(cell.cell_id, cell.agent_id, True)
@@ -51,7 +51,8 @@ async def insert_cell(tx: Tx, mesh_id: MeshId, cell: CellRow, diff: DiffRow | No
     raise Conflict("The same text is being stored and erased at once.", "Store it again.")
 
 
-def _values(mesh_id: MeshId, cell: CellRow, diff: DiffRow | None) -> dict[str, Any]:
+def cell_values(mesh_id: MeshId, cell: CellRow, diff: DiffRow | None) -> dict[str, Any]:
+    """The parameters of ``cell_insert``; without a diff its id is None and the rest unused."""
     return {
         "mesh_id": mesh_id,
         "cell_id": cell.cell_id,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg.adapt import AdaptersMap, Buffer, Dumper, Loader
 from psycopg.pq import Format
+from psycopg.types import TypeInfo
 
 Vector = NDArray[np.float32]
 
@@ -40,6 +41,7 @@ def register(adapters: AdaptersMap, halfvec_oid: int) -> None:
     dumper = type("HalfvecDumper", (_HalfvecDumper,), {"oid": halfvec_oid})
     adapters.register_dumper(np.ndarray, dumper)
     adapters.register_loader(halfvec_oid, _HalfvecLoader)
+    adapters.types.add(TypeInfo("halfvec", halfvec_oid, 0))
 
 
 def matrix(blocks: list[bytes], dimension: int) -> Vector:

@@ -15,8 +15,7 @@ WITH near AS MATERIALIZED (
 ), tail AS MATERIALIZED (
     SELECT f.cell_id, f.distance
     FROM (
-        SELECT mesh_id, cell_id, (e::halfvec({dimension})) <=> %(e)s::halfvec({dimension})
-            AS distance
+        SELECT mesh_id, cell_id, e <=> %(e)s::halfvec AS distance
         FROM hyphaedb.fresh_vector
         WHERE mesh_id = %(mesh_id)s AND layer = {layer} AND dimension = {dimension}
         ORDER BY 3
@@ -30,7 +29,7 @@ ORDER BY distance, cell_id LIMIT {limit};
 
 -- name: search_exact
 -- The nearest among given cells, by their vectors alone.
-SELECT cell_id, (e::halfvec({dimension})) <=> %(e)s::halfvec({dimension}) AS distance
+SELECT cell_id, e <=> %(e)s::halfvec AS distance
 FROM (
     SELECT cell_id, e FROM hyphaedb.cell_vector
     WHERE mesh_id = %(mesh_id)s AND cell_id = ANY(%(cell_ids)s::uuid[])
@@ -43,8 +42,9 @@ FROM (
 ORDER BY distance, cell_id LIMIT {limit};
 
 -- name: search_scan
--- The slow truth of search_nearest: every vector of the mesh is measured.
-SELECT c.cell_id, (v.e::halfvec({dimension})) <=> %(e)s::halfvec({dimension}) AS distance
+-- The slow truth of search_nearest: every vector of the mesh is measured. Without the cast that
+-- the index is built over, no plan can use it.
+SELECT c.cell_id, v.e <=> %(e)s::halfvec AS distance
 FROM (
     SELECT mesh_id, cell_id, e FROM hyphaedb.cell_vector
     WHERE mesh_id = %(mesh_id)s AND layer = {layer} AND dimension = {dimension}
@@ -54,7 +54,7 @@ FROM (
 ) v
 JOIN hyphaedb.cell c ON c.mesh_id = v.mesh_id AND c.cell_id = v.cell_id
 WHERE c.mesh_id = %(mesh_id)s {where}
-ORDER BY distance + 0, c.cell_id LIMIT {limit};
+ORDER BY distance, c.cell_id LIMIT {limit};
 
 -- name: search_matching
 -- Cells that pass a filter, no more than the limit.
@@ -88,11 +88,11 @@ c.type = ANY(%(types)s::text[])
 
 -- name: where_tags
 -- Cells that carry all of these tags.
-c.tags @> %(tags)s::text[]
+c.tags <> '{}' AND c.tags @> %(tags)s::text[]
 
 -- name: where_metadata
 -- Cells whose metadata contain this.
-c.metadata @> %(metadata)s::jsonb
+c.metadata <> '{}' AND c.metadata @> %(metadata)s::jsonb
 
 -- name: where_agents
 -- Cells by any of these authors.

@@ -160,9 +160,10 @@ CREATE INDEX cell_ref ON hyphaedb.cell (mesh_id, ref, cell_id) WHERE ref IS NOT 
 CREATE INDEX cell_replaces ON hyphaedb.cell (mesh_id, replaces) WHERE replaces IS NOT NULL;
 -- The pending lists are kept short because every search reads them whole.
 CREATE INDEX cell_text ON hyphaedb.cell USING gin (tsv) WITH (gin_pending_list_limit = 512);
-CREATE INDEX cell_tags ON hyphaedb.cell USING gin (tags) WITH (gin_pending_list_limit = 512);
+CREATE INDEX cell_tags ON hyphaedb.cell USING gin (tags) WITH (gin_pending_list_limit = 512)
+    WHERE tags <> '{}';
 CREATE INDEX cell_metadata ON hyphaedb.cell USING gin (metadata jsonb_path_ops)
-    WITH (gin_pending_list_limit = 512);
+    WITH (gin_pending_list_limit = 512) WHERE metadata <> '{}';
 
 CREATE TABLE hyphaedb.cell_stats (
     mesh_id       uuid NOT NULL,
