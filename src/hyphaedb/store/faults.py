@@ -78,10 +78,9 @@ def translate_connect(error: psycopg.Error) -> HyphaeError:
     wrong = (
         "does not exist",
         "authentication failed",
+        "failed to resolve host",
         "could not translate host name",
         "no password supplied",
-        "Name or service not known",
-        "invalid port",
         "no pg_hba.conf",
     )
     if any(sign in str(error) for sign in wrong):

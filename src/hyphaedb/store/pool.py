@@ -85,7 +85,6 @@ class Database:
             reconnect_timeout=float("inf"),
             kwargs={"autocommit": True},
             configure=self._configure,
-            check=_check,
             open=False,
         )
 
@@ -142,7 +141,7 @@ class Database:
     async def statement(self) -> AsyncIterator[Tx]:
         """Each statement is a transaction of its own: one round trip, durable on return."""
         try:
-            async with self._pool.connection() as connection:
+            async with self._lend() as connection:
                 yield connection
         except psycopg.Error as error:
             raise translate(error) from error
@@ -151,7 +150,7 @@ class Database:
     async def transaction(self) -> AsyncIterator[Tx]:
         """All or nothing (READ COMMITTED); rolls back on any exception."""
         try:
-            async with self._pool.connection() as connection, connection.transaction():
+            async with self._lend() as connection, connection.transaction():
                 yield connection
         except psycopg.Error as error:
             raise translate(error) from error
@@ -160,7 +159,7 @@ class Database:
     async def read(self) -> AsyncIterator[Tx]:
         """One snapshot for several reads (REPEATABLE READ); writes are refused."""
         try:
-            async with self._pool.connection() as connection:
+            async with self._lend() as connection:
                 await connection.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 try:
                     yield connection
@@ -169,6 +168,25 @@ class Database:
                         await connection.rollback()
         except psycopg.Error as error:
             raise translate(error) from error
+
+    @asynccontextmanager
+    async def _lend(self) -> AsyncIterator[Tx]:
+        """A connection from the pool that was alive a moment ago.
+
+        After a restart of the server every idle one is dead: each is found by a look at its
+        socket and replaced, so that callers meet the restart only if they were within a statement.
+        """
+        connection = await self._pool.getconn()
+        for _ in range(self._pool.max_size):
+            if _is_silent(connection):
+                break
+            await connection.close()
+            await self._pool.putconn(connection)
+            connection = await self._pool.getconn()
+        try:
+            yield connection
+        finally:
+            await self._pool.putconn(connection)
 
     async def _configure(self, connection: Tx) -> None:
         connection.prepared_max = PREPARED_MAX
@@ -185,35 +203,30 @@ class Database:
             vectors.register(adapters, self.server.halfvec_oid)
 
 
-async def _check(connection: Tx) -> None:
-    """Refuse an idle connection on which something has arrived: the server ended it.
+def _is_silent(connection: Tx) -> bool:
+    """Whether nothing has arrived on an idle connection; what arrives there is the server's end.
 
-    An idle connection is silent, so a look at the socket finds the dead ones without the round
-    trip that a test query would add to every use.
+    A look at the socket costs a few microseconds, a test query would cost a round trip a use.
     """
     with selectors.DefaultSelector() as selector:
         selector.register(connection.fileno(), selectors.EVENT_READ)
-        readable = selector.select(0)
-    if readable:
-        connection.pgconn.consume_input()
-        if connection.closed:
-            raise psycopg.OperationalError("the server ended an idle connection")
+        return not selector.select(0)
 
 
 def check_url(url: str) -> None:
     """Refuse what is no Postgres URL (Invalid); says nothing about whether a server answers."""
+    way_out = "Write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or leave it empty."
+    if "=" not in url and not url.startswith(("postgresql://", "postgres://")):
+        raise Invalid("HYPHAEDB_DATABASE_URL is no Postgres URL.", way_out)
     try:
-        if "=" not in url and not url.startswith(("postgresql://", "postgres://")):
-            raise Invalid(
-                "HYPHAEDB_DATABASE_URL is no Postgres URL.",
-                "Write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or leave it empty.",
-            )
-        conninfo_to_dict(url)
+        parts = conninfo_to_dict(url)
     except psycopg.Error as error:
         raise Invalid(
-            f"HYPHAEDB_DATABASE_URL is no Postgres URL ({first_line(error)}).",
-            "Write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or leave it empty.",
+            f"HYPHAEDB_DATABASE_URL is no Postgres URL ({first_line(error)}).", way_out
         ) from error
+    ports = str(parts.get("port") or "5432").split(",")
+    if not all(port.isdigit() for port in ports if port):
+        raise Invalid(f"HYPHAEDB_DATABASE_URL has port {parts['port']!r}.", way_out)
 
 
 async def rows(tx: Tx, sql: bytes, values: Mapping[str, Any] | None = None) -> list[Row]:

@@ -10,7 +10,7 @@ from whole numbers in their range and from nothing else.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 #: Ranges of the numbers that may be written into a query's text.
@@ -74,13 +74,13 @@ def _rendered(text: str, numbers: dict[str, int]) -> str:
     return text
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def query(name: str, **numbers: int) -> bytes:
     """One query ready to send: holes filled, parameters marked for binary transfer."""
     return _rendered(catalogue()[name], numbers).replace(")s", ")b").encode()
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def composed(name: str, clauses: tuple[str, ...], **numbers: int) -> bytes:
     """A query whose ``{where}`` is filled with named clauses, joined by AND in the order given."""
     where = "".join(f" AND {catalogue()[clause]}" for clause in clauses)
