@@ -1,0 +1,1 @@
+"""The demo: enhancement proposals of Kubernetes find the groups they concern."""

@@ -1,0 +1,113 @@
+"""``hyphaedb demo``: the main job on real text, from an empty mesh to figures.
+
+Each run works in a mesh of its own under a name that was free, so it never meets what another run
+or the user has stored; nothing keeps running when it ends.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Collection
+
+from hyphaedb.config import Config
+from hyphaedb.entrypoints.cli.printing import say_json
+from hyphaedb.entrypoints.cli.progress import Progress
+from hyphaedb.entrypoints.demo import render, report, story
+from hyphaedb.entrypoints.demo.sample import Sample, load
+from hyphaedb.errors import LimitReached
+from hyphaedb.mesh import Home
+from hyphaedb.verbs import Verbs
+
+#: Runs whose meshes may stand side by side; far more than anyone keeps.
+RUNS_MAX = 1_000
+PAUSE_READ_S = 3.5
+PAUSE_LINE_S = 0.2
+
+
+def free_name(taken: Collection[str]) -> str:
+    """``demo``, or the first of ``demo-2``, ``demo-3``, … that no mesh has."""
+    for run_number in range(1, RUNS_MAX + 1):
+        name = "demo" if run_number == 1 else f"demo-{run_number}"
+        if name not in taken:
+            return name
+    raise LimitReached(
+        f"{RUNS_MAX} demo meshes stand side by side.", "Run the demo with another data directory."
+    )
+
+
+def commands(mesh: str, heard: story.Heard) -> list[tuple[str, str]]:
+    """Three commands that go on from what was seen, in the mesh the demo leaves behind."""
+    agent = heard.asked.agent if heard.asked else heard.pushed[-1].proposal.owner
+    cell_id = heard.pushed[-1].cell_id
+    for one in heard.pushed:
+        if one.proposal.number == story.TOLD[-1]:
+            cell_id = one.cell_id
+    return [
+        ("What waits for an agent:", f"hyphaedb inbox {agent} --mesh {mesh}"),
+        ("One wave, hop by hop:", f"hyphaedb trace {cell_id} --mesh {mesh}"),
+        ("A mesh for your own agents, with a server:", "hyphaedb up"),
+    ]
+
+
+def _reader(pushed: tuple[story.Pushed, ...]) -> str | None:
+    """Who asks: the first receiver of the last proposal told in full, or of any other."""
+    ranked = sorted(pushed, key=lambda one: one.proposal.number != story.TOLD[-1])
+    return next((one.receivers[0] for one in ranked if one.receivers), None)
+
+
+async def _tell(mesh: Verbs, sample: Sample, screen: render.Screen) -> story.Heard:
+    """Learn, push and ask, saying each step as it happens."""
+    await screen.say(render.heading(1, "The agents learn"))
+    begun = time.monotonic()
+    with Progress("   learning", len(sample.earlier)) as bar:
+        learnt = await story.learn(mesh, sample, bar.advance)
+    await screen.say(render.learnt(learnt, time.monotonic() - begun), PAUSE_READ_S)
+
+    await screen.say(render.heading(2, "New proposals find their readers"))
+    await screen.say([render.LEGEND, ""], PAUSE_READ_S)
+    await story.introduce_author(mesh)
+    pushed: list[story.Pushed] = []
+    for proposal in sample.later:
+        one = await story.push(mesh, proposal)
+        pushed.append(one)
+        if proposal.number in story.TOLD:
+            await screen.say(render.told(one, story.AUTHOR), PAUSE_READ_S)
+        else:
+            await screen.say(render.summed_up(one), PAUSE_LINE_S)
+
+    asked: story.Asked | None = None
+    if reader := _reader(tuple(pushed)):
+        await screen.say(render.heading(3, "A receiver asks"))
+        asked = await story.ask(mesh, reader)
+        await screen.say(render.asked(asked), PAUSE_READ_S)
+    return story.Heard(learnt, tuple(pushed), asked)
+
+
+async def run(config: Config, *, as_json: bool, fast: bool, sample: Sample | None = None) -> int:
+    """Show the demo on standard output and return the exit code; ``sample`` replaces the packaged.
+
+    With ``as_json`` standard output gets one JSON object and nothing else. It waits for the reader
+    only where standard output is a terminal and ``fast`` is off. Works on the server of
+    ``config.database_url``, or the embedded one.
+    """
+    paced = sys.stdout.isatty() and not fast and not as_json
+    screen = render.Screen(sys.stdout, paced=paced, silent=as_json)
+    sample = sample or load()
+    async with await Home.open(config) as home:
+        name = free_name([info.name for info in await home.meshes()])
+        place = "the configured server" if config.database_url else "the embedded Postgres"
+        await screen.say(render.opening(sample, name, place), PAUSE_READ_S)
+        async with await home.mesh(name, create=True) as mesh:
+            heard = await _tell(mesh, sample, screen)
+    steps = commands(name, heard)
+    if as_json:
+        say_json(report.whole(sample, name, heard, steps))
+        return 0
+    ours = story.measure(heard.pushed)
+    everyone = story.broadcast(heard.pushed, len(sample.sigs))
+    await screen.say(render.heading(4, "Against what people wrote down"))
+    await screen.say(render.compared(ours, everyone, len(heard.pushed)), PAUSE_READ_S)
+    await screen.say(render.heading(5, "What to try next"))
+    await screen.say(render.next_steps(steps))
+    return 0
