@@ -20,6 +20,7 @@ import numpy as np
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.deciding import Landing
 from hyphaedb.engine.failpoints import Failpoint
+from hyphaedb.engine.law import KnownCells
 from hyphaedb.engine.linking import gridded
 from hyphaedb.engine.planning import Settled
 from hyphaedb.engine.pump import Pump
@@ -98,25 +99,35 @@ class Sweeper:
         ]
         out: list[_Missing] = []
         probes = gridded(np.stack([d.vector for d in page]))
+        known = self._known(receivers)
         for diff, probe in zip(page, probes, strict=True):
             if mirror.row(diff) is None:
                 continue
-            lacking = [
-                i
-                for i in receivers
-                if (diff.diff_id, mirror.roster.receivers[i].agent_id) not in had
-            ]
             names = dict.fromkeys(told.get(diff.diff_id, ()))
             subject = planner.subject(diff, probe)
             layer = mirror.layers[diff.layer]
-            if not names and not mirror.law.could_pass(subject, layer, mirror.roster, lacking):
+            ceilings = mirror.law.ceilings(subject, layer, mirror.roster, known[diff.layer])
+            watched = planner.watched(subject)
+            lacking = set()
+            for i in receivers:
+                agent_id = mirror.roster.receivers[i].agent_id
+                may = ceilings[i] >= mirror.law.gate or agent_id in names or agent_id in watched
+                if may and (diff.diff_id, agent_id) not in had:
+                    lacking.add(agent_id)
+            if not lacking:
                 continue
-            settled = planner.judge(diff, probe, planner.run(diff, probe, now), names, frozenset())
-            wanted = {mirror.roster.receivers[i].agent_id for i in lacking}
+            ran = planner.run(diff, probe, now)
+            settled = planner.judge(diff, probe, ran, names, frozenset())
             out.extend(
-                _Missing(settled, x) for x in settled.decision.landings if x.agent_id in wanted
+                _Missing(settled, x) for x in settled.decision.landings if x.agent_id in lacking
             )
         return out
+
+    def _known(self, receivers: Sequence[int]) -> list[KnownCells]:
+        """Per layer, the cells that the holders behind these receivers know."""
+        mirror = self._pump.mirror
+        holders = np.unique([mirror.roster.receivers[i].holder for i in receivers]).astype(np.int32)
+        return [KnownCells(*layer.touches.known_by(holders)) for layer in mirror.layers]
 
     async def _sort(
         self, missing: list[_Missing], waiting: dict[AgentId, list[_Missing]], everything: bool

@@ -137,7 +137,7 @@ class Decider:
         muted = subject.author_name in roster.muted_authors or (
             subject.type.value in roster.muted_types
         )
-        beacons = self._beacons(subject)
+        beacons = self.beacons(subject)
         landings: list[Landing] = []
         refused: list[Turned] = []
         for i, receiver in enumerate(roster.receivers):
@@ -195,7 +195,7 @@ class Decider:
         touched = self._layer.touches.of(np.array([row], np.int32))
         return frozenset(int(h) for h in touched.holders[touched.strengths >= KNOWS])
 
-    def _beacons(self, subject: Subject) -> dict[AgentId, BeaconId]:
+    def beacons(self, subject: Subject) -> dict[AgentId, BeaconId]:
         """The nearest beacon of each agent whose region and filters this diff is in."""
         roster = self._roster
         if not roster.beacons or subject.kind is DiffKind.RETRACTED:

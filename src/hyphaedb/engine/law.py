@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,6 +31,14 @@ class Reading:
     #: Whether a declared tag or type names the cell outright: such an agent hangs on it at once.
     named: NDArray[np.bool_]
     gate: int
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCells:
+    """Cells that some holders know, as parallel arrays of mirror rows and roster rows."""
+
+    rows: NDArray[np.int32]
+    holders: NDArray[np.int32]
 
 
 def weights_of(config: Config) -> relevance.Weights:
@@ -73,27 +80,9 @@ class Law:
     def read(self, subject: Subject, ran: Ran, layer: Layer, roster: Roster) -> Reading:
         """σ, r and ι of every receiver."""
         base = self.baseline(subject.vector)
-        holders = len(roster.holder_ids)
-        r = relevance.receiver_relevance(
-            geometry.cosine(subject.vector, roster.positions[:holders]),
-            base,
-            roster.placed[:holders],
-        )[roster.holder_of]
+        r, declared, named = self._standing(subject, base, roster)
         earned = self._earned(ran, base, layer, roster)[roster.holder_of]
-        claims = [
-            interest.claim(x.tags, x.types, x.has_text, subject.tags, subject.type.value)
-            for x in roster.receivers
-        ]
-        declared = interest.declared_interest(
-            geometry.cosine(subject.vector, roster.interests),
-            base,
-            named := np.array([outright for outright, _ in claims], np.bool_),
-            np.array([asks for _, asks in claims], np.bool_),
-        )
-        says = np.array([bool(x.tags or x.types or x.has_text) for x in roster.receivers], np.bool_)
-        known = says | roster.known[roster.holder_of]
-        youth = 1.0 - self._calibration.own_share
-        iota = interest.interest(declared, earned, r, known, youth)
+        iota = self._interest(declared, earned, r, roster)
         return Reading(
             scores=relevance.score(r, iota, subject.salience, self.weights),
             relevances=geometry.quantise_micros(r),
@@ -102,46 +91,58 @@ class Law:
             gate=self.gate,
         )
 
-    def could_pass(
-        self, subject: Subject, layer: Layer, roster: Roster, lacking: Sequence[int]
-    ) -> bool:
-        """Whether any of these receivers might be delivered to; False is certain.
+    def ceilings(
+        self, subject: Subject, layer: Layer, roster: Roster, known: KnownCells
+    ) -> NDArray[np.int64]:
+        """No receiver's σ for this diff can be above these (micro-units), whatever its wave does.
 
-        Bounds earned interest by the nearest cell each holder knows, without running the wave.
+        A holder's earned interest is at most what the nearest of its ``known`` cells allows; so a
+        sweep can leave out most diffs without running their waves. Named receivers get the top.
         """
-        if not lacking:
-            return False
-        if roster.beacons:
-            near = geometry.cosine(subject.vector, roster.beacon_vectors)
-            if any(c >= b.beacon.radius for c, b in zip(near, roster.beacons, strict=True)):
-                return True
         base = self.baseline(subject.vector)
-        holders = sorted({roster.receivers[i].holder for i in lacking})
-        bound = 0.0
-        for holder in holders:
-            rows = layer.touches.known_by(holder)
-            if len(rows):
-                nearest = layer.cosines(subject.probe, rows).max()
-                z = standardise(np.array([nearest]), base)
-                bound = max(bound, float(relevance.nearness(z, interest.NEAR_FOOTPRINT)[0]))
-        for i in lacking:
-            receiver = roster.receivers[i]
-            named, asks = interest.claim(
-                receiver.tags, receiver.types, receiver.has_text, subject.tags, subject.type.value
-            )
-            if named:
-                return True
-            if asks:
-                near = geometry.cosine(subject.vector, roster.interests[i : i + 1])
-                bound = max(bound, float(relevance.relevance(near, base)[0]))
-        r = relevance.relevance(
-            geometry.cosine(subject.vector, roster.positions[np.array(holders)]), base
+        r, declared, named = self._standing(subject, base, roster)
+        nearest = np.full(len(roster.holder_ids), -np.inf)
+        near = layer.cosines(subject.probe, known.rows)
+        np.maximum.at(nearest, known.holders, standardise(near, base))
+        earned = relevance.nearness(nearest, interest.NEAR_FOOTPRINT)[roster.holder_of]
+        iota = self._interest(declared, earned, r, roster)
+        ceilings = relevance.score(r, iota, subject.salience, self.weights)
+        return np.where(named, geometry.MICRO, ceilings)
+
+    def _standing(
+        self, subject: Subject, base: Baseline, roster: Roster
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Per receiver, what does not depend on the wave: r, declared ι, named outright."""
+        holders = len(roster.holder_ids)
+        r = relevance.receiver_relevance(
+            geometry.cosine(subject.vector, roster.positions[:holders]),
+            base,
+            roster.placed[:holders],
+        )[roster.holder_of]
+        claims = [
+            interest.claim(x.tags, x.types, x.has_text, subject.tags, subject.type.value)
+            for x in roster.receivers
+        ]
+        named = np.array([outright for outright, _ in claims], np.bool_)
+        declared = interest.declared_interest(
+            geometry.cosine(subject.vector, roster.interests),
+            base,
+            named,
+            np.array([asks for _, asks in claims], np.bool_),
         )
-        most = float(r.max())
-        ceiling = relevance.score(
-            np.array([most]), np.array([max(bound, most)]), subject.salience, self.weights
-        )
-        return bool(ceiling[0] >= self.gate)
+        return r, declared, named
+
+    def _interest(
+        self,
+        declared: NDArray[np.float64],
+        earned: NDArray[np.float64],
+        r: NDArray[np.float64],
+        roster: Roster,
+    ) -> NDArray[np.float64]:
+        """ι of every receiver."""
+        says = np.array([bool(x.tags or x.types or x.has_text) for x in roster.receivers], np.bool_)
+        known = says | roster.known[roster.holder_of]
+        return interest.interest(declared, earned, r, known, 1.0 - self._calibration.own_share)
 
     def _earned(
         self, ran: Ran, base: Baseline, layer: Layer, roster: Roster

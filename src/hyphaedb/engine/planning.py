@@ -192,6 +192,12 @@ class Planner:
             vector=diff.vector,
         )
 
+    def watched(self, subject: Subject) -> set[AgentId]:
+        """Agents one of whose beacons covers this subject."""
+        mirror = self._mirror
+        decider = Decider(mirror.layers[0], mirror.roster, mirror.law, self._config.delivered_max)
+        return set(decider.beacons(subject))
+
     def run(self, diff: PendingRow, probe: Grid, now: datetime) -> waves.Ran:
         """The wave of a diff on the graph as it is now."""
         layer = self._mirror.layers[diff.layer]

@@ -14,8 +14,8 @@ from hyphaedb.engine.candidates import Found, gather
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.identity import named
 from hyphaedb.engine.members import Members
-from hyphaedb.engine.reading import tokens_of
 from hyphaedb.engine.reader_trace import ReaderTrace
+from hyphaedb.engine.reading import tokens_of
 from hyphaedb.model import (
     BeaconMatch,
     CellId,

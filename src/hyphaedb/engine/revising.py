@@ -161,7 +161,6 @@ class Reviser:
     async def forget(self, cell_id: CellId) -> int:
         """Hard erase; returns how many deliveries went with it."""
         context = self._context
-        now = context.now()
         async with context.database.transaction() as tx:
             erased = await log.count_deliveries(tx, context.info.mesh_id, cell_id)
             if not await cells.forget(tx, context.info.mesh_id, cell_id):

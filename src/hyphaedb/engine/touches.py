@@ -18,7 +18,7 @@ KNOWS = 2
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """Touches of some cells, parallel arrays: place in the list asked for, holder, day, strength."""
+    """Touches of some cells as parallel arrays; ``places`` index into the list asked for."""
 
     places: NDArray[np.int32]
     holders: NDArray[np.int32]
@@ -123,11 +123,12 @@ class Touches:
         live = mine[self._cell[mine] >= 0]
         return self._cell[live], self._day[live]
 
-    def known_by(self, holder: int) -> NDArray[np.int32]:
-        """Rows a holder knows: made, used or confirmed."""
+    def known_by(self, holders: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(cells, holders) of what these holders know: made, used or confirmed."""
         n = self._count
-        mine = (self._holder[:n] == holder) & (self._strength[:n] >= KNOWS) & (self._cell[:n] >= 0)
-        return np.asarray(self._cell[:n][mine], np.int32)
+        knows = (self._strength[:n] >= KNOWS) & (self._cell[:n] >= 0)
+        mine = np.flatnonzero(knows & np.isin(self._holder[:n], holders))
+        return self._cell[mine], self._holder[mine]
 
     def drop_cell(self, row: int) -> None:
         """Forget every touch of a cell."""

@@ -36,6 +36,8 @@ _MARGIN = 1 / 6
 _FAULT_PAUSE_MAX_S = 5.0
 #: A stand-alone worker lets go of a mesh after this long without work.
 _IDLE_S = 60.0
+#: A sweep waits this many times as long as the last one took: at most a tenth of the time.
+_SWEEP_SHARE = 10.0
 
 
 class Worker:
@@ -48,7 +50,7 @@ class Worker:
         self._pump: Pump | None = None
         self._sweeper: Sweeper | None = None
         self._trusted_until = 0.0
-        self._swept_at = 0.0
+        self._sweep_from = 0.0
         self._worked_at = 0.0
         self._stopping = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -68,7 +70,8 @@ class Worker:
     async def start(self) -> None:
         """Begin to work in the background."""
         loop = asyncio.get_running_loop()
-        self._worked_at = self._swept_at = loop.time()
+        self._worked_at = loop.time()
+        self._sweep_from = loop.time() + self._context.config.sweep_s
         self._tasks = [
             asyncio.create_task(self._run(), name="hyphaedb-worker"),
             asyncio.create_task(self._renew(), name="hyphaedb-renewal"),
@@ -135,7 +138,7 @@ class Worker:
             raise LeaseLost("The lease could not be renewed in time.", "It is taken anew.")
         context = self._context
         step = await pump.step(context.config.batch_diffs)
-        swept = await self._sweep(pump)
+        swept = await self._sweep(pump) if step.settled == 0 else False
         if step.settled >= context.config.batch_above:
             await self._sleep(context.config.batch_wait_ms / 1000)
         return not step.idle or swept
@@ -143,18 +146,20 @@ class Worker:
     async def _sweep(self, pump: Pump) -> bool:
         """Run a sweep if one is due: at once when asked for, else for agents that changed."""
         assert self._sweeper is not None
-        now = asyncio.get_running_loop().time()
+        loop = asyncio.get_running_loop()
+        now = loop.time()
         if pump.sweep_wanted:
             pump.sweep_wanted = False
             added, _ = await self._sweeper.sweep(None)
-        elif pump.newcomers and now - self._swept_at >= self._context.config.sweep_s:
+        elif pump.newcomers and now >= self._sweep_from:
             scope = frozenset(pump.newcomers)
             pump.newcomers.clear()
             added, more = await self._sweeper.sweep(scope)
             pump.newcomers |= more
         else:
             return False
-        self._swept_at = now
+        took_s = loop.time() - now
+        self._sweep_from = now + max(self._context.config.sweep_s, _SWEEP_SHARE * took_s)
         return added > 0
 
     async def _take(self) -> Pump | None:
