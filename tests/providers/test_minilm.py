@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from hyphaedb.errors import Invalid, Unavailable, Unsupported
-from hyphaedb.providers.embedding import Embedder, EmbedderSettings, open_embedder
+from hyphaedb.providers.embedding import (
+    Embedder,
+    EmbedderSettings,
+    open_embedder,
+    panel_texts,
+    shipped_panel,
+)
 from hyphaedb.providers.minilm import require_sha256, verified_weights
 
 ONNX = importlib.util.find_spec("onnx") is not None
@@ -100,7 +106,14 @@ async def test_a_query_does_not_wait_for_the_whole_of_a_bulk_import(minilm: Embe
     await bulk
 
 
-async def test_the_panel_is_computed_once(minilm: Embedder) -> None:
+async def test_the_shipped_panel_is_what_its_texts_embed_to(minilm: Embedder) -> None:
+    shipped = shipped_panel("minilm")
+    assert shipped is not None
+    computed = await minilm.embed(panel_texts())
+    assert (shipped * computed).sum(axis=1).min() > 0.9999
+
+
+async def test_the_panel_is_read_once(minilm: Embedder) -> None:
     panel = await minilm.panel()
     assert panel is not None
     assert panel.shape == (256, 384)

@@ -9,6 +9,7 @@ compared and a silent change would spoil every distance in the mesh.
 from __future__ import annotations
 
 import functools
+import io
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -148,6 +149,23 @@ def panel_texts() -> tuple[str, ...]:
     return tuple(source.read_text(encoding="utf-8").splitlines())
 
 
+@functools.cache
+def shipped_panel(model: str) -> NDArray[np.float32] | None:
+    """The panel's vectors as they ship for ``model``, read-only; None where none do.
+
+    Computing them costs 1.5 s of CPU, which every one-shot command would pay. A test holds the
+    file against the texts.
+    """
+    source = resources.files("hyphaedb.providers").joinpath(f"data/panel-{model}.npy")
+    if not source.is_file():
+        return None
+    with source.open("rb") as opened:
+        vectors = np.load(io.BytesIO(opened.read())).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors.flags.writeable = False
+    return np.asarray(vectors, np.float32)
+
+
 class PanelVectors:
     """The panel's vectors for one embedder, kept from the first call on."""
 
@@ -156,6 +174,8 @@ class PanelVectors:
 
     async def of(self, embedder: Embedder) -> NDArray[np.float32]:
         """The vectors, read-only. Two first callers at once both compute them, and agree."""
+        if self._vectors is None:
+            self._vectors = shipped_panel(embedder.model)
         if self._vectors is None:
             vectors = await embedder.embed(panel_texts())
             vectors.flags.writeable = False

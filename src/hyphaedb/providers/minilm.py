@@ -102,7 +102,7 @@ class MiniLM:
         return vectors
 
     async def panel(self) -> NDArray[np.float32]:
-        """Vectors of the shipped panel, shape (256, 384); about a second of work the first time."""
+        """Vectors of the shipped panel, shape (256, 384); computed only where none ship."""
         return await self._panel.of(self)
 
     async def warm(self) -> None:
