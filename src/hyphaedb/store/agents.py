@@ -31,7 +31,7 @@ AGENTS_MAX = 100_000
 TRUST_AT_START = 0.3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NewAgent:
     """An agent as it registers. ``interests`` None keeps what it declared before."""
 
@@ -46,7 +46,7 @@ class NewAgent:
     attention: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Position:
     """Where a holder stands (Eq. 2), a unit vector."""
 
@@ -55,7 +55,7 @@ class Position:
     moved_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Attachment:
     """The cells a leaf hangs on, and the position it was attached from."""
 
@@ -66,7 +66,7 @@ class Attachment:
     attached_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BeaconRow:
     """A beacon with its owner's id and its position."""
 

@@ -26,7 +26,7 @@ from hyphaedb.model import (
 from hyphaedb.store.vectors import Vector
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CellRow:
     """Everything about a new cell but its diff. ``holder_id`` is the author's; ``day`` the
     holder's active day; ``session_id`` is derived from the session's name by the caller;
@@ -107,7 +107,7 @@ class Footprint:
     recalled_in: SessionId | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class AgentRow:
     """An agent with what the engine needs: holder, principal, interest vector, attention."""
 
@@ -119,7 +119,7 @@ class AgentRow:
     active_on: date | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PendingRow:
     """A diff that waits (or is swept again), with everything its wave needs. ``holder_id`` is of
     who caused it, ``author_holder`` of who wrote the cell; ``recalled`` holds what the causer had

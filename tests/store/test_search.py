@@ -1,0 +1,229 @@
+"""Recall's lists: index and tail together equal the exact scan; filters, neighbours, the drain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hyphaedb.model import CellId, CellState, CellType, Filter
+from hyphaedb.store import bulk, cells, graph, search
+from hyphaedb.store.access import MeshRow
+from hyphaedb.store.graph import NewLinks
+from hyphaedb.store.pool import Database, Tx
+from hyphaedb.store.rows import AgentRow, CellRow
+from tests.store.scenery import NOW, a_cell, an_agent, later, session_id, unit
+
+
+async def populated(tx: Tx, mesh: MeshRow, count: int, *, linked: int) -> list[CellRow]:
+    """Cells with vectors of their own, the first of them linked, so that they can be drained."""
+    ada = await an_agent(tx, mesh, "ada")
+    made = [a_cell(mesh, ada, f"cell {n}", seed=n) for n in range(count)]
+    await bulk.insert_cells(tx, mesh.info.mesh_id, [(cell, None) for cell in made])
+    links = [NewLinks(n, c.cell_id, [], []) for n, c in enumerate(made[:linked])]
+    await graph.insert_links(tx, mesh.info.mesh_id, 0, links)
+    return made
+
+
+async def test_index_and_tail_together_find_what_the_exact_scan_finds(
+    database: Database, mesh: MeshRow
+) -> None:
+    mesh_id = mesh.info.mesh_id
+    async with database.transaction() as tx:
+        await populated(tx, mesh, 600, linked=500)
+        assert await search.drain(tx, mesh_id, 1_000) == 500
+        standing = search.standing(mesh_id, NOW)
+        found = wanted = 0
+        for seed in range(1_000, 1_020):
+            near = await search.nearest(tx, mesh_id, 0, unit(seed), 10, standing)
+            truth = await search.scan(tx, mesh_id, 0, unit(seed), 10, standing)
+            wanted += len(truth)
+            found += len({n.cell_id for n in near} & {n.cell_id for n in truth})
+            assert [n.cosine for n in near] == sorted((n.cosine for n in near), reverse=True)
+    assert found / wanted >= 0.97
+
+
+async def test_a_cell_is_found_by_its_author_right_after_the_store(
+    database: Database, mesh: MeshRow
+) -> None:
+    mesh_id = mesh.info.mesh_id
+    async with database.transaction() as tx:
+        await populated(tx, mesh, 50, linked=50)
+        await search.drain(tx, mesh_id, 100)
+        bob = await an_agent(tx, mesh, "bob")
+    mine = a_cell(mesh, bob, "Just stored.", seed=77)
+    async with database.statement() as tx:
+        await cells.insert_cell(tx, mesh_id, mine, None)
+        [first, *_] = await search.nearest(
+            tx, mesh_id, 0, mine.vector, 5, search.standing(mesh_id, NOW)
+        )
+    assert first.cell_id == mine.cell_id
+    assert first.cosine == pytest.approx(1.0, abs=1e-3)
+
+
+async def test_the_drain_takes_linked_cells_only_and_loses_none(
+    database: Database, mesh: MeshRow
+) -> None:
+    mesh_id = mesh.info.mesh_id
+    async with database.transaction() as tx:
+        made = await populated(tx, mesh, 20, linked=15)
+        moved = [await search.drain(tx, mesh_id, 10) for _ in range(3)]
+        tail = await search.tail_count(tx, mesh_id)
+        capped = await search.tail_count(tx, mesh_id, 3)
+        vectors = await cells.vectors(tx, mesh_id, [c.cell_id for c in made])
+        waiting = await graph.unlinked(tx, mesh_id, 0)
+    assert moved == [10, 5, 0]
+    assert (tail, capped, len(vectors)) == (5, 3, 20)
+    assert [w[0] for w in waiting] == [c.cell_id for c in made[15:]]
+
+
+async def test_another_meshs_cells_are_never_found(database: Database, mesh: MeshRow) -> None:
+    """Meshes share the index: it is walked on until enough of one's own are found."""
+    from datetime import UTC, datetime
+    from uuid import uuid4
+
+    from hyphaedb.model import MeshId
+    from hyphaedb.store import access
+
+    async with database.transaction() as tx:
+        await populated(tx, mesh, 300, linked=300)
+        await search.drain(tx, mesh.info.mesh_id, 1_000)
+        other = await access.create_mesh(
+            tx, MeshId(uuid4()), f"other-{uuid4().hex[:8]}", "test", 8, {}, datetime.now(UTC)
+        )
+        ada = await an_agent(tx, other, "ada")
+        mine = [a_cell(other, ada, f"mine {n}", seed=5_000 + n) for n in range(5)]
+        await bulk.insert_cells(tx, other.info.mesh_id, [(cell, None) for cell in mine])
+        links = [NewLinks(n, c.cell_id, [], []) for n, c in enumerate(mine)]
+        await graph.insert_links(tx, other.info.mesh_id, 0, links)
+        await search.drain(tx, other.info.mesh_id, 100)
+        standing = search.standing(other.info.mesh_id, NOW)
+        near = await search.nearest(tx, other.info.mesh_id, 0, unit(1), 10, standing)
+    assert {n.cell_id for n in near} == {c.cell_id for c in mine}
+
+
+async def test_closed_and_expired_cells_are_found_only_by_who_asks_for_them(
+    database: Database, mesh: MeshRow
+) -> None:
+    mesh_id = mesh.info.mesh_id
+    async with database.transaction() as tx:
+        ada = await an_agent(tx, mesh, "ada")
+        standing, closed, expiring = (
+            a_cell(mesh, ada, "stands", seed=1),
+            a_cell(mesh, ada, "closed", seed=2),
+            a_cell(mesh, ada, "expires", seed=3, expires_at=later(days=1)),
+        )
+        for cell in (standing, closed, expiring):
+            await cells.insert_cell(tx, mesh_id, cell, None)
+        await cells.close_cell(tx, mesh_id, closed.cell_id, CellState.SUPERSEDED, later(hours=2))
+
+        async def found(wanted: Filter, **when: object) -> set[CellId]:
+            clauses = await search.resolve(tx, mesh_id, wanted, **when)  # type: ignore[arg-type]
+            near = await search.nearest(tx, mesh_id, 0, unit(9), 10, clauses)
+            assert {n.cell_id for n in near} == set(await search.matching(tx, mesh_id, 0, clauses))
+            return {n.cell_id for n in near}
+
+        now = await found(Filter(), now=later(days=2))
+        everything = await found(Filter(include_inactive=True), now=later(days=2))
+        then = await found(Filter(), now=later(days=2), as_of=later(hours=1))
+    assert now == {standing.cell_id}
+    assert everything == {standing.cell_id, closed.cell_id, expiring.cell_id}
+    assert then == {standing.cell_id, closed.cell_id, expiring.cell_id}
+
+
+async def filterable(tx: Tx, mesh: MeshRow, ada: AgentRow, bob: AgentRow) -> dict[str, CellRow]:
+    made = {
+        "risk": a_cell(mesh, ada, "a", seed=1, kind=CellType.RISK, tags=("api", "PROJ-123")),
+        "fact": a_cell(mesh, bob, "b", seed=2, tags=("api",), metadata={"pr": {"id": 7}}),
+        "old": a_cell(mesh, bob, "c", seed=3, session="monday", ref="branch", at=later(days=-9)),
+    }
+    for cell in made.values():
+        await cells.insert_cell(tx, mesh.info.mesh_id, cell, None)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        (Filter(types=(CellType.RISK,)), {"risk"}),
+        (Filter(types=(CellType.RISK, CellType.FACT)), {"risk", "fact", "old"}),
+        (Filter(tags=("api",)), {"risk", "fact"}),
+        (Filter(tags=("api", "PROJ-123")), {"risk"}),
+        (Filter(metadata={"pr": {"id": 7}}), {"fact"}),
+        (Filter(agents=("bob",)), {"fact", "old"}),
+        (Filter(agents=("nobody",)), set()),
+        (Filter(session="monday"), {"old"}),
+        (Filter(session="tuesday"), set()),
+        (Filter(ref="branch"), {"old"}),
+        (Filter(since=NOW), {"risk", "fact"}),
+        (Filter(until=NOW), {"old"}),
+        (Filter(agents=("bob",), tags=("api",), since=NOW), {"fact"}),
+    ],
+)
+async def test_a_filter_restricts_every_list_alike(
+    database: Database, mesh: MeshRow, wanted: Filter, names: set[str]
+) -> None:
+    mesh_id = mesh.info.mesh_id
+    async with database.transaction() as tx:
+        ada, bob = await an_agent(tx, mesh, "ada"), await an_agent(tx, mesh, "bob")
+        made = await filterable(tx, mesh, ada, bob)
+        clauses = await search.resolve(tx, mesh_id, wanted, now=NOW)
+        near = await search.nearest(tx, mesh_id, 0, unit(9), 10, clauses)
+        scan = await search.scan(tx, mesh_id, 0, unit(9), 10, clauses)
+        match = await search.matching(tx, mesh_id, 0, clauses)
+        latest = await search.latest(tx, mesh_id, 0, clauses, 10)
+    expected = {made[name].cell_id for name in names}
+    assert {n.cell_id for n in near} == expected
+    assert {n.cell_id for n in scan} == expected
+    assert set(match) == expected
+    assert {c for c, _ in latest} == expected
+    assert clauses.narrow
+
+
+async def test_given_cells_are_measured_exactly(database: Database, mesh: MeshRow) -> None:
+    mesh_id = mesh.info.mesh_id
+    async with database.transaction() as tx:
+        made = await populated(tx, mesh, 30, linked=15)
+        await search.drain(tx, mesh_id, 100)
+        chosen = made[10:20]
+        near = await search.exact(tx, mesh_id, [c.cell_id for c in chosen], unit(3), 4)
+    cosines = np.array([float(c.vector @ unit(3)) for c in chosen])
+    best = [chosen[i].cell_id for i in np.argsort(-cosines)[:4]]
+    assert [n.cell_id for n in near] == best
+    assert [n.cosine for n in near] == pytest.approx(sorted(cosines, reverse=True)[:4], abs=2e-3)
+
+
+async def test_a_cells_neighbours_in_its_session_come_with_their_steps(
+    database: Database, mesh: MeshRow
+) -> None:
+    mesh_id = mesh.info.mesh_id
+    async with database.transaction() as tx:
+        ada = await an_agent(tx, mesh, "ada")
+        talk = [a_cell(mesh, ada, f"turn {n}", session="talk") for n in range(6)]
+        alone = replace(a_cell(mesh, ada, "alone"), session_id=None)
+        for cell in (*talk, alone):
+            await cells.insert_cell(tx, mesh_id, cell, None)
+        await cells.close_cell(tx, mesh_id, talk[3].cell_id, CellState.RETRACTED, NOW)
+        asked = [talk[2].cell_id, talk[5].cell_id, alone.cell_id]
+        found = await search.session_neighbours(tx, mesh_id, asked, width=2)
+    places = {c.cell_id: n for n, c in enumerate(talk)}
+    assert {(places[f.cell_id], places[f.neighbour_id], f.distance) for f in found} == {
+        (2, 1, -1), (2, 0, -2), (2, 4, 1), (2, 5, 2), (5, 4, -1), (5, 2, -2),
+    }  # fmt: skip
+    assert talk[0].session_id == session_id("talk")
+
+
+async def test_link_neighbours_are_the_cheapest_own_links(
+    database: Database, mesh: MeshRow
+) -> None:
+    mesh_id = mesh.info.mesh_id
+    async with database.transaction() as tx:
+        made = await populated(tx, mesh, 4, linked=3)
+        last = NewLinks(3, made[3].cell_id, [0, 1, 2], [3_000_000, 1_000_000, 2_000_000])
+        await graph.insert_links(tx, mesh_id, 0, [last])
+        found = await search.link_neighbours(tx, mesh_id, 0, [made[3].cell_id], width=2)
+    assert [(f.neighbour_id, f.distance) for f in found] == [
+        (made[1].cell_id, 1_000_000),
+        (made[2].cell_id, 2_000_000),
+    ]
