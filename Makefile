@@ -88,7 +88,7 @@ lint: $(READY)
 	@$(BIN)/ruff check .
 
 types: $(READY)
-	@$(BIN)/mypy
+	@$(BIN)/mypy src tests docs $(patsubst %/__main__.py,%,$(wildcard evals/__main__.py bench/__main__.py))
 
 borders: $(READY)
 	@$(BIN)/lint-imports --no-logo
