@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TypeVar
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hyphaedb.model import AgentId, CellId, CellState, CellType, EdgeKind, MeshId, SessionId
-from hyphaedb.store.pool import Tx, row, rows, run
+from hyphaedb.store.pool import Row, Tx, row, rows, run
 from hyphaedb.store.rows import single
 from hyphaedb.store.sql import query
 from hyphaedb.store.vectors import Vector, matrix
@@ -25,6 +25,8 @@ from hyphaedb.store.vectors import Vector, matrix
 BLOCK = 4_096
 EDGES_MAX = 1_000_000
 CELLS_MAX = 5_000_000
+
+T = TypeVar("T", bound=np.generic)
 
 Ints = NDArray[np.int32]
 #: Ids as rows of 16 bytes.
@@ -51,6 +53,17 @@ class Links:
     offsets: NDArray[np.int64]
     targets: Ints
     costs: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """Linked cells of one layer by rising ordinal, (n,) each: salience as it was stored, when the
+    cell was last used in seconds since 1970, and whether it is active."""
+
+    ordinals: Ints
+    saliences: NDArray[np.float32]
+    used_at_s: NDArray[np.float64]
+    active: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,35 +133,40 @@ class Panel:
     created_at: datetime
 
 
-async def load_vectors(
-    tx: Tx, mesh_id: MeshId, layer: int, dimension: int, from_ordinal: int = 0
-) -> Vectors:
+async def load_vectors(tx: Tx, mesh_id: MeshId, layer: int, dimension: int) -> Vectors:
     """Linked cells with their vectors, indexed and fresh alike."""
-    blocks = await _blocks(tx, "graph_vectors", mesh_id, layer, from_ordinal)
+    blocks = await _blocks(tx, "graph_vectors", mesh_id, layer)
     return Vectors(
-        _ints(blocks, 0), _ids(blocks, 1), matrix([bytes(b[2]) for b in blocks], dimension)
+        _numbers(blocks, 0, ">i4", np.int32),
+        _ids(blocks, 1),
+        matrix([b[2] for b in blocks], dimension),
     )
 
 
-async def load_links(tx: Tx, mesh_id: MeshId, layer: int, from_ordinal: int = 0) -> Links:
+async def load_links(tx: Tx, mesh_id: MeshId, layer: int) -> Links:
     """Own links as they were written; targets may name cells that are gone."""
-    blocks = await _blocks(tx, "graph_links", mesh_id, layer, from_ordinal)
-    counts = _ints(blocks, 1)
+    blocks = await _blocks(tx, "graph_links", mesh_id, layer)
+    counts = _numbers(blocks, 1, ">i4", np.int32)
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
-    return Links(_ints(blocks, 0), offsets, _arrays(blocks, 2, counts), _arrays(blocks, 3, counts))
+    ordinals = _numbers(blocks, 0, ">i4", np.int32)
+    return Links(ordinals, offsets, _arrays(blocks, 2, counts), _arrays(blocks, 3, counts))
 
 
-async def load_cells(
-    tx: Tx, mesh_id: MeshId, layer: int, from_ordinal: int = 0
-) -> list[LinkedCell]:
-    """What waves must know of linked cells, by ordinal."""
-    values = {
-        "mesh_id": mesh_id,
-        "layer": layer,
-        "from_ordinal": from_ordinal,
-        "limit": CELLS_MAX,
-    }
+async def load_standing(tx: Tx, mesh_id: MeshId, layer: int) -> Standing:
+    """What waves must know of linked cells beyond their vectors."""
+    blocks = await _blocks(tx, "graph_standing", mesh_id, layer)
+    return Standing(
+        _numbers(blocks, 0, ">i4", np.int32),
+        _numbers(blocks, 1, ">f4", np.float32),
+        _numbers(blocks, 2, ">f8", np.float64),
+        _numbers(blocks, 3, "?", np.bool_),
+    )
+
+
+async def load_cells(tx: Tx, mesh_id: MeshId, layer: int) -> list[LinkedCell]:
+    """The same in full, one object a cell: slow for a large mesh."""
+    values = {"mesh_id": mesh_id, "layer": layer, "from_ordinal": 0, "limit": CELLS_MAX}
     return [
         LinkedCell(
             r[0], r[1], CellState(r[2]), single(r[3]), CellType(r[4]), r[5], tuple(r[6]), *r[7:13]
@@ -159,27 +177,44 @@ async def load_cells(
 
 async def load_footprints(tx: Tx, mesh_id: MeshId) -> Footprints:
     """All footprints of a mesh, by holder and cell."""
-    blocks = await rows(tx, query("graph_footprints"), {"mesh_id": mesh_id, "block": BLOCK})
-    return Footprints(_ids(blocks, 0), _ids(blocks, 1), _ints(blocks, 2), _ints(blocks, 3))
+    blocks: list[Row] = []
+    holder, cell = UUID(int=0), UUID(int=0)
+    sql = query("graph_footprints", limit=BLOCK)
+    while True:
+        values = {"mesh_id": mesh_id, "after_holder": holder, "after_cell": cell}
+        block = await row(tx, sql, values)
+        if block is None or block[0] is None:
+            break
+        blocks.append(block)
+        holder, cell = UUID(bytes=block[0][-16:]), UUID(bytes=block[1][-16:])
+    days, flags = (_numbers(blocks, column, ">i4", np.int32) for column in (2, 3))
+    return Footprints(_ids(blocks, 0), _ids(blocks, 1), days, flags)
 
 
-async def _blocks(
-    tx: Tx, name: str, mesh_id: MeshId, layer: int, from_ordinal: int
-) -> list[tuple[Any, ...]]:
-    values = {"mesh_id": mesh_id, "layer": layer, "from_ordinal": from_ordinal, "block": BLOCK}
-    return await rows(tx, query(name), values)
+async def _blocks(tx: Tx, name: str, mesh_id: MeshId, layer: int) -> list[Row]:
+    """All blocks of one layer; the first column holds ordinals, of which the last leads on."""
+    blocks: list[Row] = []
+    after = -1
+    sql = query(name, layer=layer, limit=BLOCK)
+    while True:
+        block = await row(tx, sql, {"mesh_id": mesh_id, "after": after})
+        if block is None or block[0] is None:
+            return blocks
+        blocks.append(block)
+        after = int.from_bytes(block[0][-4:], "big")
 
 
-def _ints(blocks: Sequence[tuple[Any, ...]], column: int) -> Ints:
-    return np.frombuffer(b"".join(b[column] for b in blocks), dtype=">i4").astype(np.int32)
+def _numbers(blocks: Sequence[Row], column: int, wire: str, kind: type[T]) -> NDArray[T]:
+    joined = b"".join(b[column] for b in blocks)
+    return np.frombuffer(joined, dtype=wire).astype(kind)
 
 
-def _ids(blocks: Sequence[tuple[Any, ...]], column: int) -> Ids:
-    raw = np.frombuffer(b"".join(b[column] for b in blocks), dtype=np.uint8)
-    return raw.reshape(-1, 16)
+def _ids(blocks: Sequence[Row], column: int) -> Ids:
+    joined = b"".join(b[column] for b in blocks)
+    return np.frombuffer(joined, dtype=np.uint8).reshape(-1, 16)
 
 
-def _arrays(blocks: Sequence[tuple[Any, ...]], column: int, counts: Ints) -> Ints:
+def _arrays(blocks: Sequence[Row], column: int, counts: Ints) -> Ints:
     """The elements of concatenated ``array_send`` outputs.
 
     Each is a head of 12 bytes, 8 more where it has elements, then a length word before each

@@ -1,43 +1,65 @@
 -- The graph in bulk: whole columns come back as a few long byte strings that numpy reads in one
--- pass, because a hundred thousand rows through a driver cost seconds.
+-- pass, because a hundred thousand rows through a driver cost seconds. A block is a walk along an
+-- index, so nothing is sorted, and the server holds no more than one block.
 
 -- name: graph_vectors
--- Linked cells of a layer with their vectors, in ordinal order, in blocks.
+-- A block of linked cells of a layer with their vectors, in ordinal order.
 SELECT string_agg(int4send(ordinal), ''), string_agg(uuid_send(cell_id), ''),
        string_agg(halfvec_send(e), '')
 FROM (
-    SELECT l.ordinal, l.cell_id, coalesce(v.e, f.e) AS e,
-           (row_number() OVER (ORDER BY l.ordinal)) / %(block)s::bigint AS block
-    FROM hyphaedb.link l
+    SELECT l.ordinal, l.cell_id, coalesce(v.e, f.e) AS e
+    FROM (
+        SELECT mesh_id, ordinal, cell_id FROM hyphaedb.link
+        WHERE mesh_id = %(mesh_id)s AND layer = {layer} AND ordinal > %(after)s::integer
+        ORDER BY ordinal LIMIT {limit}
+    ) l
     LEFT JOIN hyphaedb.cell_vector v ON v.mesh_id = l.mesh_id AND v.cell_id = l.cell_id
     LEFT JOIN hyphaedb.fresh_vector f ON f.mesh_id = l.mesh_id AND f.cell_id = l.cell_id
-    WHERE l.mesh_id = %(mesh_id)s AND l.layer = %(layer)s::smallint
-      AND l.ordinal >= %(from_ordinal)s::integer AND (v.cell_id IS NOT NULL OR f.cell_id IS NOT NULL)
-) b GROUP BY block ORDER BY block;
+    ORDER BY l.ordinal
+) b;
 
 -- name: graph_links
--- Own links of a layer in ordinal order, in blocks.
-SELECT string_agg(int4send(ordinal), ''), string_agg(int4send(cardinality(targets)), ''),
+-- A block of own links of a layer, in ordinal order.
+SELECT string_agg(int4send(ordinal), ''),
+       string_agg(int4send(cardinality(targets)), ''),
        string_agg(array_send(targets), ''), string_agg(array_send(costs), '')
 FROM (
-    SELECT ordinal, targets, costs,
-           (row_number() OVER (ORDER BY ordinal)) / %(block)s::bigint AS block
-    FROM hyphaedb.link
-    WHERE mesh_id = %(mesh_id)s AND layer = %(layer)s::smallint
-      AND ordinal >= %(from_ordinal)s::integer
-) b GROUP BY block ORDER BY block;
+    SELECT ordinal, targets, costs FROM hyphaedb.link
+    WHERE mesh_id = %(mesh_id)s AND layer = {layer} AND ordinal > %(after)s::integer
+    ORDER BY ordinal LIMIT {limit}
+) b;
+
+-- name: graph_standing
+-- A block of what a wave must know of linked cells beyond their vectors, in ordinal order.
+SELECT string_agg(int4send(ordinal), ''), string_agg(float4send(salience), ''),
+       string_agg(float8send(used_at), ''), string_agg(boolsend(active), '')
+FROM (
+    SELECT l.ordinal, c.salience, extract(epoch FROM t.used_at)::double precision AS used_at,
+           c.state = 'active' AS active
+    FROM (
+        SELECT mesh_id, ordinal, cell_id FROM hyphaedb.link
+        WHERE mesh_id = %(mesh_id)s AND layer = {layer} AND ordinal > %(after)s::integer
+        ORDER BY ordinal LIMIT {limit}
+    ) l
+    JOIN hyphaedb.cell c ON c.mesh_id = l.mesh_id AND c.cell_id = l.cell_id
+    JOIN hyphaedb.cell_stats t ON t.mesh_id = l.mesh_id AND t.cell_id = l.cell_id
+    ORDER BY l.ordinal
+) b;
 
 -- name: graph_footprints
--- All footprints of a mesh, in blocks. The flags say created 1, recalled 2, used 4, confirmed 8.
+-- A block of a mesh's footprints, by holder and cell. The flags say created 1, recalled 2, used 4,
+-- confirmed 8.
 SELECT string_agg(uuid_send(holder_id), ''), string_agg(uuid_send(cell_id), ''),
        string_agg(int4send(day), ''), string_agg(int4send(flags), '')
 FROM (
     SELECT holder_id, cell_id, day,
            (created_at IS NOT NULL)::integer + 2 * (recalled_at IS NOT NULL)::integer
-           + 4 * (used_at IS NOT NULL)::integer + 8 * (confirmed_at IS NOT NULL)::integer AS flags,
-           (row_number() OVER (ORDER BY holder_id, cell_id)) / %(block)s::bigint AS block
-    FROM hyphaedb.footprint WHERE mesh_id = %(mesh_id)s
-) b GROUP BY block ORDER BY block;
+           + 4 * (used_at IS NOT NULL)::integer + 8 * (confirmed_at IS NOT NULL)::integer AS flags
+    FROM hyphaedb.footprint
+    WHERE mesh_id = %(mesh_id)s
+      AND (holder_id, cell_id) > (%(after_holder)s::uuid, %(after_cell)s::uuid)
+    ORDER BY holder_id, cell_id LIMIT {limit}
+) b;
 
 -- name: graph_cells
 -- What a wave must know of every linked cell of a layer, in ordinal order.
