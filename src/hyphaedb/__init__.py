@@ -62,7 +62,9 @@ from hyphaedb.model import (
 from hyphaedb.verbs import Verbs
 
 if TYPE_CHECKING:
-    from hyphaedb.mesh import Home, Mesh, open_mesh
+    from hyphaedb.mesh import Home, Mesh, Wiring, open_mesh
+    from hyphaedb.providers.embedding import Embedder, open_embedder
+    from hyphaedb.providers.windows import embed_bodies
     from hyphaedb.remote import RemoteMesh
     from hyphaedb.sync import SyncMesh
 
@@ -82,6 +84,7 @@ __all__ = [
     "DiffKind",
     "DiffState",
     "EdgeKind",
+    "Embedder",
     "Filter",
     "Forbidden",
     "Hit",
@@ -119,15 +122,22 @@ __all__ = [
     "Unsupported",
     "Verbs",
     "Wait",
+    "Wiring",
+    "embed_bodies",
+    "open_embedder",
     "open_mesh",
 ]
 
 #: Names that bring an engine with them, and where each lives.
 _LATER = {
+    "Embedder": "hyphaedb.providers.embedding",
     "Home": "hyphaedb.mesh",
     "Mesh": "hyphaedb.mesh",
     "RemoteMesh": "hyphaedb.remote",
     "SyncMesh": "hyphaedb.sync",
+    "Wiring": "hyphaedb.mesh",
+    "embed_bodies": "hyphaedb.providers.windows",
+    "open_embedder": "hyphaedb.providers.embedding",
     "open_mesh": "hyphaedb.mesh",
 }
 

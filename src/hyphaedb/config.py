@@ -55,6 +55,7 @@ class Config:
     gate: float = 0.40
     relay_min: float = 0.15
     weights: str = "shipped"
+    calibration: str = "panel"
     position_decay: float = 0.1
     attach_nearest: int = 8
     panel_size: int = 256
@@ -157,6 +158,11 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "weights",
         "shipped, paper (0.6/0.3/0.1) or three numbers r/i/s: the parts of the score.",
+        "nothing",
+    ),
+    Setting(
+        "calibration",
+        "panel: cosines are read against the mesh's own panel; fixed: one yardstick for all.",
         "nothing",
     ),
     Setting(

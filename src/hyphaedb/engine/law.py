@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hyphaedb.config import Config
 from hyphaedb.engine.roster import Roster
 from hyphaedb.engine.topology import Layer, Vectors
-from hyphaedb.engine.touches import KNOWS
+from hyphaedb.engine.touches import KNOWS, Touched
 from hyphaedb.engine.waves import Ran
 from hyphaedb.errors import Invalid
 from hyphaedb.protocol import geometry, interest, relevance
@@ -57,6 +57,15 @@ def weights_of(config: Config) -> relevance.Weights:
         ) from None
 
 
+def _fixed(config: Config, dimension: int, shipped: Vectors | None) -> Baseline | None:
+    """The one yardstick of ``calibration=fixed``: how far apart unrelated texts are anywhere."""
+    if config.calibration == "panel":
+        return None
+    if config.calibration != "fixed":
+        raise Invalid(f"HYPHAEDB_CALIBRATION is {config.calibration!r}.", "Use panel or fixed.")
+    return calibrate(np.zeros((0, dimension), np.int16), shipped).floor
+
+
 class Law:
     """The weights and gates of the settings, and the panel cosines are read against."""
 
@@ -66,6 +75,7 @@ class Law:
         self.relay_min = config.relay_min
         self._decay = config.position_decay
         self._shipped = shipped_panel
+        self._fixed = _fixed(config, dimension, shipped_panel)
         self._calibration: Calibration
         self.calibrate(np.zeros((0, dimension), np.int16))
 
@@ -75,13 +85,12 @@ class Law:
 
     def baseline(self, vector: Vectors) -> Baseline:
         """How near a diff is to unrelated cells of this mesh."""
-        return baseline(vector, self._calibration)
+        return self._fixed or baseline(vector, self._calibration)
 
-    def read(self, subject: Subject, ran: Ran, layer: Layer, roster: Roster) -> Reading:
-        """σ, r and ι of every receiver."""
-        base = self.baseline(subject.vector)
-        r, declared, named = self._standing(subject, base, roster)
-        earned = self._earned(ran, base, layer, roster)[roster.holder_of]
+    def read(self, subject: Subject, ran: Ran, touched: Touched, roster: Roster) -> Reading:
+        """σ, r and ι of every receiver; ``touched`` are the footprints on what the wave settled."""
+        r, declared, named = self._standing(subject, ran.base, roster)
+        earned = self._earned(ran, touched, roster)[roster.holder_of]
         iota = self._interest(declared, earned, r, roster)
         return Reading(
             scores=relevance.score(r, iota, subject.salience, self.weights),
@@ -144,18 +153,16 @@ class Law:
         known = says | roster.known[roster.holder_of]
         return interest.interest(declared, earned, r, known, 1.0 - self._calibration.own_share)
 
-    def _earned(
-        self, ran: Ran, base: Baseline, layer: Layer, roster: Roster
-    ) -> NDArray[np.float64]:
+    def _earned(self, ran: Ran, touched: Touched, roster: Roster) -> NDArray[np.float64]:
         """Earned interest over the cells the wave settled, the diff's own cell left out."""
-        touched = layer.touches.of(ran.settled[1:])
-        ages = np.maximum(roster.days[touched.holders] - touched.days, 0)
-        strengths = np.where(touched.strengths >= KNOWS, np.exp(-self._decay * ages), 0.0)
+        counts = ((touched.strengths >= KNOWS) & (touched.places > 0)).nonzero()[0]
+        holders = touched.holders[counts]
+        ages = np.maximum(roster.days[holders] - touched.days[counts], 0)
         return interest.earned_interest(
             ran.cosines[1:],
-            base,
-            touched.places,
-            touched.holders,
-            strengths,
+            ran.base,
+            touched.places[counts] - 1,
+            holders,
+            np.exp(-self._decay * ages),
             roster.receives[: len(roster.holder_ids)],
         )

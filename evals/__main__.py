@@ -1,0 +1,37 @@
+"""``python -m evals NAME``: one evaluation, one JSON object on standard output."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m evals", description=__doc__)
+    names = parser.add_subparsers(dest="name", required=True)
+    routing = names.add_parser("routing", help="who hears of it, unasked")
+    routing.add_argument("--learn", nargs="+", type=Path, required=True, metavar="FILE")
+    routing.add_argument("--push", nargs="+", type=Path, required=True, metavar="FILE")
+    routing.add_argument("--no-ablations", action="store_true", help="the main figures only")
+    routing.add_argument("--json", action="store_true", help="the only form there is")
+    recall = names.add_parser("recall", help="does an asked question find its evidence")
+    recall.add_argument("--data", type=Path, required=True, metavar="DIR")
+    recall.add_argument("--json", action="store_true", help="the only form there is")
+    return parser
+
+
+def main() -> None:
+    """Run the evaluation that the command line names."""
+    asked = _parser().parse_args()
+    if asked.name == "routing":
+        from evals.routing import main as routing
+
+        routing(asked.learn, asked.push, not asked.no_ablations)
+    else:
+        from evals.recall import main as recall
+
+        recall(asked.data)
+
+
+if __name__ == "__main__":
+    main()
