@@ -1,0 +1,348 @@
+"""From a question to one ranked list: what recall does with the lists it asked for.
+
+The paper names the searches and not how their answers become one. The whole law:
+
+1. *Address.* Names of agents in a question say whom it is about, not what. They are taken out of
+   the text that is embedded, and cells those agents wrote get a bonus (`address`). Left in, a name
+   draws the vector towards whatever calls that agent by name: the cells of everybody else.
+2. *Vector part.* (cosine - mean) / (14 deviations) of the embedder's own yardstick, in [0, 1].
+3. *Lexical part.* The share of the question's information that a cell carries, in [0, 1], times
+   0.4: sum of idf * ts_rank over the lexemes, over the sum for a cell that has each once
+   (`choose_terms`). ts_rank of one lexeme saturates as BM25 does with k1 = 0.65.
+4. own = vector + lexical + 0.25 if addressed.
+5. *Lent part.* Knowledge is told in runs, and the telling cell often lacks the words of the
+   question before it. A cell gets 0.4 times the best own score among its neighbours times their
+   closeness: 1 and 0.7 for one and two places away in its session, half the cosine over a link.
+   The best and not the sum: three weak neighbours are no evidence.
+6. score = (own + lent) * standing. Standing is a product of bounded factors, each 1 unless there
+   is something to hold against the cell: salience, trust, recency, a closed validity.
+7. *Floor.* evidence = (best vector + best lexical) / 1.4. Below 0.25 the honest answer is nothing.
+   It is asked of the answer and not of each hit: cutting single hits at the same height lost
+   recall, since a good hit often stands on what its neighbours say.
+
+Rank fusion, the usual way, forgets how much better the first of a list is than the second; in
+every pack tried it lost to adding scores. It stays here as the baseline (`reciprocal_ranks`).
+Figures, and how flat the optimum is: docs/decisions/0005-recall-fusion.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyphaedb.errors import Invalid
+from hyphaedb.model import RecallMode
+from hyphaedb.protocol.calibration import Baseline
+
+#: Deviations of the yardstick that make a full vector part. Only the ratio to the other weights
+#: matters: with 10 or with 20 recall@10 changes by less than 0.01.
+SPAN_DEVIATIONS: Final = 14.0
+
+#: Rows a lexical search may read. Reading by the rarest lexemes and scoring with all of them, 1 %
+#: of the cells found what reading every match found (0.73 against 0.74 known items).
+ROWS_MAX: Final = 800
+
+#: Known lexemes scored for a question; each costs a ts_rank a row. Titles have six.
+TERMS_MAX: Final = 12
+
+#: Lexemes scored beside them though no cell was counted with them: those of the newest cells.
+STRANGE_MAX: Final = 4
+
+#: How much of a cell's length counts against it. Cells are short: 0 to 0.3 do alike.
+LENGTH_SHARE: Final = 0.25
+
+#: ts_rank of a lexeme that occurs once, so that such a cell covers it whole: 6 / pi squared.
+RANK_OF_ONE: Final = 0.6079271
+
+#: Closeness of a cell one and two places away in a session, and of a linked cell by its cosine.
+SESSION_CLOSENESS: Final = (1.0, 0.7)
+LINK_CLOSENESS: Final = 0.5
+
+# What may stand around a name in a sentence.
+_AROUND: Final = "\"'`“”‘’()[]{}<>,.;:!?@"
+_POSSESSIVE: Final = ("'s", "’s")
+# Where none is rare enough to be read alone, this many of the rarest are asked for together.
+_TOGETHER_MAX: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A question taken apart: ``topic`` is the text to embed, ``names`` the agents it is about."""
+
+    topic: str
+    names: tuple[str, ...]
+
+
+def address(question: str, names: Collection[str]) -> Address:
+    """Whom a question is about, and what is left to ask.
+
+    A name counts where it stands as whole words, in its own spelling, perhaps with a possessive.
+    A name that is one plain lower-case word (``storage``) counts only as ``@storage``: it may as
+    well be the topic. A question with no letter or digit left over is its own topic.
+    """
+    words = question.split()
+    bare = [_bare(word) for word in words]
+    present = set(bare)
+    named: set[int] = set()
+    found: list[str] = []
+    for name in names:
+        parts = [_bare(part) for part in name.split()]
+        if not parts or not parts[0] or not present.issuperset(parts):
+            continue
+        sure = any(c.isupper() or not c.isalpha() for c in name)
+        places = [
+            i
+            for i in range(len(bare) - len(parts) + 1)
+            if bare[i : i + len(parts)] == parts and (sure or "@" in words[i])
+        ]
+        if places:
+            found.append(name)
+            named.update(i + j for i in places for j in range(len(parts)))
+    topic = " ".join(word for i, word in enumerate(words) if i not in named)
+    if not found or not any(c.isalnum() for c in topic):
+        return Address(question, tuple(found))
+    return Address(topic, tuple(found))
+
+
+class TermCount(NamedTuple):
+    """A lexeme of the question and the number of cells of the mesh it occurs in."""
+
+    lexeme: str
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """A lexical search: rows with any of ``any_of`` or all of ``all_of`` are read, and scored by
+    the sum of ``weights`` times ts_rank over ``lexemes``; over the length norm that is the
+    coverage. Without lexemes there is nothing to search."""
+
+    lexemes: tuple[str, ...]
+    weights: tuple[float, ...]
+    any_of: tuple[str, ...]
+    all_of: tuple[str, ...]
+
+
+def choose_terms(counts: Iterable[TermCount], documents: int, rows_max: int = ROWS_MAX) -> Terms:
+    """Which lexemes to read by and what each is worth, from a mesh of ``documents`` cells.
+
+    A lexeme that was never counted may stand in cells too new to be counted, so it is sought; if
+    nobody used it, it is information no cell carries, and a question of strange words has little
+    coverage however well the rest fits. Lexemes that are all too common to be read one by one are
+    asked for together; that alone may exceed ``rows_max``, so the store cuts rows as well.
+    """
+    by_rarity = sorted(counts, key=lambda c: (c.documents, c.lexeme))
+    known = [c for c in by_rarity if c.documents > 0]
+    strange = by_rarity[: len(by_rarity) - len(known)]
+    chosen = known[:TERMS_MAX]
+    scored = strange[:STRANGE_MAX] + chosen
+    if not scored:
+        return Terms((), (), (), ())
+    worth = [_information(c.documents, documents) for c in scored]
+    # Where known lexemes are left out, as many of the strange ones are not held against a cell.
+    share = len(chosen) / len(known) if known else 1.0
+    whole = sum(_information(c.documents, documents) for c in chosen)
+    whole += share * len(strange) * _information(0, documents)
+    rare: list[str] = []
+    rows = 0
+    for c in chosen:
+        rows += c.documents
+        if rows > rows_max:
+            break
+        rare.append(c.lexeme)
+    return Terms(
+        lexemes=tuple(c.lexeme for c in scored),
+        weights=tuple(w / (RANK_OF_ONE * whole) for w in worth),
+        any_of=tuple(c.lexeme for c in strange[:STRANGE_MAX]) + tuple(rare),
+        all_of=() if rare else tuple(c.lexeme for c in chosen[:_TOGETHER_MAX]),
+    )
+
+
+class Neighbour(NamedTuple):
+    """A cell beside a candidate and how close it is, in [0, 1]."""
+
+    cell: int
+    closeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A cell some list proposed.
+
+    ``cosine`` is exact whichever list it came from. ``coverage`` is the lexical search's score, 0
+    if it did not find the cell. ``addressed``: an agent the question names wrote it. The other
+    fields, in [0, 1], hold nothing against the cell by default; ``closed``: it is no longer valid.
+    """
+
+    cell: int
+    cosine: float
+    coverage: float = 0.0
+    addressed: bool = False
+    neighbours: tuple[Neighbour, ...] = ()
+    salience: float = 1.0
+    trust: float = 1.0
+    recency: float = 1.0
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FusionWeights:
+    """Weights beside a vector part of 1, and how much of a score each standing may take away.
+
+    The first four were chosen on data. Salience at 0.1 costs nothing where the answers are old,
+    at 0.2 it does. Nothing is known of the asker's sense of time, so recency takes nothing.
+    """
+
+    lexical: float = 0.4
+    addressed: float = 0.25
+    lent: float = 0.4
+    floor: float = 0.25
+    salience: float = 0.1
+    trust: float = 0.3
+    recency: float = 0.0
+    closed: float = 0.5
+
+
+SHIPPED: Final = FusionWeights()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate in the answer. score = (vector + lexical + addressed + lent) * standing.
+
+    ``lender`` is the neighbour whose score was lent, None if there is none.
+    """
+
+    cell: int
+    score: float
+    vector: float
+    lexical: float
+    addressed: float
+    lent: float
+    standing: float
+    lender: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """The answer, best first, equals by cell. ``evidence`` in [0, 1] is what the floor was held
+    against; ``below_floor`` counts the candidates withheld because it was too little."""
+
+    ranked: tuple[Ranked, ...]
+    evidence: float
+    below_floor: int
+
+
+def fuse(
+    candidates: Sequence[Candidate],
+    yardstick: Baseline,
+    limit: int,
+    *,
+    weights: FusionWeights = SHIPPED,
+    mode: RecallMode = RecallMode.FULL,
+) -> Fused:
+    """The candidates as one list of at most ``limit``.
+
+    ``yardstick`` is the floor of a calibration without cells of the mesh, so the same for every
+    mesh of an embedder: a mesh about one subject must still know a foreign question. ``mode`` says
+    which lists were asked; the other one's part is 0 and does not count against the floor. Raises
+    Invalid for a cell that comes twice and for a score that is not finite.
+    """
+    if not candidates:
+        return Fused((), 0.0, 0)
+    cells = np.array([c.cell for c in candidates])
+    vector, lexical = _topical(candidates, yardstick, weights, mode)
+    at = {cell: i for i, cell in enumerate(cells.tolist())}
+    if len(at) < len(candidates) or not np.isfinite(vector + lexical).all():
+        raise Invalid(
+            "A candidate comes twice or has a score that is not a number.",
+            "Merge the lists by cell, and give every cell its exact cosine and coverage.",
+        )
+    full = (mode is not RecallMode.TEXT) + weights.lexical * (mode is not RecallMode.VECTOR)
+    evidence = float(vector.max() + lexical.max()) / full if full > 0.0 else 0.0
+    if evidence < weights.floor:
+        return Fused((), evidence, len(candidates))
+    addressed = weights.addressed * np.array([float(c.addressed) for c in candidates])
+    own = vector + lexical + addressed
+    lent, lenders = _lent(candidates, at, own, weights.lent)
+    standing = _standing(candidates, weights)
+    score = (own + lent) * standing
+    order = np.lexsort((cells, -score))[:limit]
+    ranked = tuple(
+        Ranked(
+            cell=int(cells[i]),
+            score=float(score[i]),
+            vector=float(vector[i]),
+            lexical=float(lexical[i]),
+            addressed=float(addressed[i]),
+            lent=float(lent[i]),
+            standing=float(standing[i]),
+            lender=lenders[i],
+        )
+        for i in order.tolist()
+    )
+    return Fused(ranked, evidence, 0)
+
+
+def reciprocal_ranks(lists: Iterable[Sequence[int]], k: int = 60) -> tuple[tuple[int, float], ...]:
+    """Reciprocal rank fusion (Cormack et al., 2009), the baseline: cells with their scores.
+
+    Every list is best first. A cell scores the sum of 1 / (k + rank), ranks from 1; equals by cell.
+    """
+    scores: dict[int, float] = {}
+    for ranked in lists:
+        for rank, cell in enumerate(ranked, start=1):
+            scores[cell] = scores.get(cell, 0.0) + 1.0 / (k + rank)
+    return tuple(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _topical(
+    candidates: Sequence[Candidate], yardstick: Baseline, weights: FusionWeights, mode: RecallMode
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    vector = np.zeros(len(candidates))
+    lexical = np.zeros(len(candidates))
+    if mode is not RecallMode.TEXT:
+        cosines = np.array([c.cosine for c in candidates])
+        vector = (cosines - yardstick.mean) / (SPAN_DEVIATIONS * yardstick.deviation)
+    if mode is not RecallMode.VECTOR:
+        lexical = np.array([c.coverage for c in candidates])
+    return np.clip(vector, 0.0, 1.0), weights.lexical * np.clip(lexical, 0.0, 1.0)
+
+
+def _lent(
+    candidates: Sequence[Candidate], at: dict[int, int], own: NDArray[Any], share: float
+) -> tuple[NDArray[np.float64], list[int | None]]:
+    lent = np.zeros(len(candidates))
+    lenders: list[int | None] = [None] * len(candidates)
+    scores = own.tolist()
+    for i, candidate in enumerate(candidates):
+        best = 0.0
+        for cell, closeness in candidate.neighbours:
+            place = at.get(cell)
+            if place is not None and closeness * scores[place] > best:
+                best = closeness * scores[place]
+                lenders[i] = cell
+        lent[i] = share * best
+    return lent, lenders
+
+
+def _standing(candidates: Sequence[Candidate], weights: FusionWeights) -> NDArray[np.float64]:
+    held = np.array([(c.salience, c.trust, c.recency, not c.closed) for c in candidates])
+    takes = np.array([weights.salience, weights.trust, weights.recency, weights.closed])
+    return np.asarray((1.0 - takes * (1.0 - np.clip(held, 0.0, 1.0))).prod(axis=1))
+
+
+def _information(occurrences: int, documents: int) -> float:
+    """idf as Lucene has it, never negative; counts may run ahead of the total by a batch."""
+    total = max(documents, occurrences)
+    return math.log(1.0 + (total - occurrences + 0.5) / (occurrences + 0.5))
+
+
+def _bare(word: str) -> str:
+    word = word.strip(_AROUND)
+    return word[:-2].rstrip(_AROUND) if word.endswith(_POSSESSIVE) else word
