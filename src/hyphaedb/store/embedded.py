@@ -14,13 +14,18 @@ import os
 import stat
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
+import psycopg
+
 from hyphaedb.errors import Invalid, Unavailable, Unsupported
+from hyphaedb.store.faults import first_line
 
 #: Our settings, included after the package's own. One machine, few users, much searching.
 SETTINGS = """\
@@ -42,7 +47,9 @@ log_checkpoints = off
 """
 _INCLUDE = "hyphaedb.conf"
 _WAY_OUT = "Or set HYPHAEDB_DATABASE_URL to a Postgres of your own."
+#: Longest wait for the server to answer: after a crash it replays its log first.
 START_S = 60
+LOOK_AGAIN_S = 0.1
 
 
 def default_data_dir() -> Path:
@@ -71,12 +78,7 @@ def start(data_dir: Path | None = None) -> str:
     with _register(home) as users:
         opened = _modes(cluster, package)
         try:
-            server = package.get_server(cluster, cleanup_mode=None, start=False)
-            server.ensure_pgdata_inited()
-            _configure(cluster)
-            server.start()
-            url = str(server.get_uri())
-            _await_ready(url)
+            url = _run(cluster, package)
         except (OSError, subprocess.SubprocessError, RuntimeError, AssertionError) as error:
             raise Unavailable(
                 f"The embedded Postgres on {cluster} did not start: {_why(error)}."
@@ -99,17 +101,50 @@ def stop(data_dir: Path | None = None) -> bool:
     """
     home = (data_dir or default_data_dir()).expanduser().resolve()
     cluster = home / "postgres"
+    if not cluster.is_dir():
+        return False
     package = _package()
     with _register(home) as users:
         if _self() in users:
             users.remove(_self())
-        if users:
-            return False
         server = package.PostgresServer._instances.get(cluster)
-        if server is None:
+        if users or server is None or _postmaster(cluster) is None:
             return False
-        server.stop()
+        try:
+            server.stop()
+        except (OSError, subprocess.SubprocessError, psutil.Error) as error:
+            if _postmaster(cluster) is not None:
+                raise Unavailable(
+                    f"The embedded Postgres on {cluster} did not stop: {_why(error)}.",
+                    f"Look at {cluster / 'log'}, then try again.",
+                ) from error
     return True
+
+
+def _run(cluster: Path, package: Any) -> str:
+    """Start the server, or find it running, and wait until it answers.
+
+    After a crash it first replays its log. One that dies while we look is started again.
+    """
+    server = package.get_server(cluster, cleanup_mode=None, start=False)
+    deadline = time.monotonic() + START_S
+    while True:
+        _strike_dead(cluster)
+        server.ensure_pgdata_inited()
+        _configure(cluster)
+        server.start()
+        url = str(server.get_uri())
+        try:
+            psycopg.connect(url, connect_timeout=START_S).close()
+        except psycopg.Error as error:
+            if time.monotonic() > deadline:
+                raise RuntimeError(first_line(error)) from error
+        else:
+            return url
+        postmaster = _postmaster(cluster)
+        if postmaster is not None:
+            # Long enough for one that is dying to be gone, no longer.
+            psutil.wait_procs([postmaster], timeout=LOOK_AGAIN_S)
 
 
 def _leave(home: Path) -> None:
@@ -171,16 +206,50 @@ def _configure(cluster: Path) -> None:
         os.chown(target, owner.st_uid, owner.st_gid)
 
 
-def _await_ready(url: str) -> None:
-    """Wait until the server answers: after a crash it first replays its log."""
-    import psycopg
+def _strike_dead(cluster: Path) -> None:
+    """Remove the lock files of a server that is no more, where Postgres itself would not dare.
 
-    from hyphaedb.store.faults import translate_connect
+    A killed server whose parent never collects it stays as a zombie, and after a reboot its number
+    may be another process's: both look alive to Postgres. Its workers go when they notice that it
+    is gone; only then may a new server open the files.
+    """
+    note = cluster / "postmaster.pid"
+    if not note.exists() or _postmaster(cluster) is not None:
+        return
+    lines = note.read_text().splitlines()
+    # Line 4 is the port, line 5 the socket's directory: elsewhere where the path is long.
+    socket = Path(lines[4] or cluster) / f".s.PGSQL.{lines[3]}.lock" if len(lines) > 4 else None
+    orphans = [p for p in psutil.process_iter() if _serves(p, cluster)]
+    _, alive = psutil.wait_procs(orphans, timeout=START_S)
+    if alive:
+        raise RuntimeError(
+            f"processes of a dead server are still at work: {[p.pid for p in alive]}"
+        )
+    if socket is not None:
+        socket.unlink(missing_ok=True)
+    note.unlink(missing_ok=True)
 
+
+def _postmaster(cluster: Path) -> psutil.Process | None:
+    """The living server on these files, if there is one."""
     try:
-        psycopg.connect(url, connect_timeout=START_S).close()
-    except psycopg.Error as error:
-        raise translate_connect(error) from error
+        words = (cluster / "postmaster.pid").read_text().split()
+        process = psutil.Process(int(words[0]))
+    except (OSError, ValueError, IndexError, psutil.NoSuchProcess):
+        return None
+    return process if _serves(process, cluster) else None
+
+
+def _serves(process: psutil.Process, cluster: Path) -> bool:
+    """Whether a process is a living Postgres on these files; in doubt it is."""
+    try:
+        if process.status() == psutil.STATUS_ZOMBIE or not process.name().startswith("postgres"):
+            return False
+        return Path(process.cwd()) == cluster
+    except psutil.AccessDenied:
+        return True
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _modes(cluster: Path, package: Any) -> dict[Path, int]:
@@ -201,8 +270,6 @@ def _close_again(modes: dict[Path, int]) -> None:
 
 
 def _self() -> tuple[int, float]:
-    import psutil
-
     return os.getpid(), psutil.Process().create_time()
 
 
@@ -210,7 +277,6 @@ def _self() -> tuple[int, float]:
 def _register(home: Path) -> Iterator[list[tuple[int, float]]]:
     """The living users of the server on ``home``, held alone; changes are written on leaving."""
     import fasteners  # type: ignore[import-untyped]
-    import psutil
 
     path = home / "users.json"
     with fasteners.InterProcessLock(str(home / ".lock")):

@@ -9,7 +9,7 @@ by itself from time to time, because a wake-up may be lost with its connection.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 
 import psycopg
@@ -66,7 +66,7 @@ class Notifier:
             await asyncio.sleep(self._quiet_s)
 
 
-async def listen(database: Database, channels: Sequence[str]) -> AsyncIterator[str]:
+async def listen(database: Database, channels: Sequence[str]) -> AsyncGenerator[str, None]:
     """Channels as they are notified, on a connection of its own; first an empty string, once
     the ear is open, so that the caller can look for what came before.
 
