@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from hyphaedb.engine.topology import Layer, Rows, Vectors
+from hyphaedb.engine.topology import Grid, Layer, Rows, Vectors
 from hyphaedb.model import AgentId, CellId, MuteKind, PrincipalKind
 from hyphaedb.protocol import geometry
 from hyphaedb.store.agents import BeaconRow
@@ -57,6 +57,7 @@ class Roster:
         self.known = np.zeros(0, np.bool_)
         self.receives = np.zeros(0, np.bool_)
         self.attached_from: Vectors = np.zeros((0, dimension), np.float32)
+        self._viewpoints: Grid = np.zeros((0, dimension), np.int16)  # attached_from, gridded
         self.attached: Rows = np.zeros((0, attach_nearest), np.int32)
         self.attached_cosines = np.zeros((0, attach_nearest), np.float32)
         self.receivers: list[Receiver] = []
@@ -84,6 +85,7 @@ class Roster:
                 "known",
                 "receives",
                 "attached_from",
+                "_viewpoints",
                 "attached",
                 "days",
             ):
@@ -143,7 +145,8 @@ class Roster:
 
     def place(self, holder: int, position: Vectors) -> None:
         """Move a holder; its attachments follow only past :data:`DRIFT_COSINE`."""
-        self.positions[holder] = position
+        # As the table keeps it: a mirror that was loaded again must score like this one.
+        self.positions[holder] = position.astype(np.float16)
         self.placed[holder] = True
 
     def restore(self, holder: int, rows: list[int], attached_from: Vectors, layer: Layer) -> None:
@@ -153,8 +156,8 @@ class Roster:
         self.attached_cosines[holder] = -1.0
         self.attached[holder, : len(kept)] = kept
         self.attached_from[holder] = attached_from
-        probe = geometry.to_grid(attached_from)
-        self.attached_cosines[holder, : len(kept)] = layer.cosines(probe, kept)
+        self._viewpoints[holder] = geometry.to_grid(attached_from)
+        self.attached_cosines[holder, : len(kept)] = layer.cosines(self._viewpoints[holder], kept)
 
     def detach(self, row: int) -> None:
         """Nobody hangs on an erased cell any more."""
@@ -173,28 +176,29 @@ class Roster:
         if layer.count == 0:
             return
         probe = geometry.to_grid(self.positions[holder][None, :])
-        cosines = layer.products(probe)[:, 0]
+        cosines = layer.products(probe)[0]
         cosines[~layer.standing[: layer.count]] = -2.0
         k = min(self.attach_nearest, layer.count)
-        best = np.argpartition(-cosines, k - 1)[:k]
-        best = best[np.lexsort((-best, -cosines[best]))]
+        # All that tie with the k-th, so that equal cells are taken newest first and not by chance.
+        best = np.flatnonzero(cosines >= np.partition(cosines, layer.count - k)[layer.count - k])
         best = best[cosines[best] > -2.0]
-        self.attached[holder] = -1
-        self.attached_cosines[holder] = -1.0
-        self.attached[holder, : len(best)] = best
-        self.attached_cosines[holder, : len(best)] = cosines[best]
-        self.attached_from[holder] = self.positions[holder]
+        best = best[np.lexsort((-best, -cosines[best]))][:k]
+        self.restore(holder, best.tolist(), self.positions[holder], layer)
 
-    def offer(self, row: int, vector: Vectors) -> list[int]:
-        """Attach a new cell to every holder for which it is among the nearest; returns them."""
+    def offer(self, row: int, probe: Grid) -> list[int]:
+        """Attach a new cell to every holder for which it is among the nearest; returns them.
+
+        Seen from where the holder was attached, as the cells it hangs on were.
+        """
         n = len(self.holder_ids)
         if n == 0:
             return []
-        cosines = self.positions[:n] @ vector
+        cosines = geometry.cosine(probe, self._viewpoints[:n])
         least = self.attached_cosines[:n].min(axis=1)
         winners = np.flatnonzero(self.placed[:n] & (cosines > least))
         for h in winners:
-            slot = int(np.argmin(self.attached_cosines[h]))
+            # Among equally far cells the oldest goes; which slot it is in must not matter.
+            slot = int(np.lexsort((self.attached[h], self.attached_cosines[h]))[0])
             self.attached[h, slot] = row
             self.attached_cosines[h, slot] = cosines[h]
         return [int(h) for h in winners]
@@ -207,9 +211,11 @@ class Roster:
         n = len(self.holder_ids)
         slots = self.attached[:n]
         costs = np.where(slots >= 0, cost_of[np.maximum(slots, 0)], np.iinfo(np.int64).max)
-        pick = costs.argmin(axis=1) if slots.size else np.zeros(n, np.intp)
-        rows = np.arange(n)
-        return costs[rows, pick], slots[rows, pick]
+        least = costs.min(axis=1, initial=np.iinfo(np.int64).max)
+        # The oldest among equals: slots are filled in another order after a reload.
+        ties = np.where((costs == least[:, None]) & (slots >= 0), slots, np.iinfo(np.int32).max)
+        via = ties.min(axis=1, initial=np.iinfo(np.int32).max)
+        return least, np.where(via == np.iinfo(np.int32).max, -1, via).astype(np.int32)
 
     def attachments(self, holder: int, layer: Layer) -> tuple[tuple[CellId, ...], Vectors]:
         """The cells a holder hangs on, and the position it was attached from."""

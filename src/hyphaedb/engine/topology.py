@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hyphaedb.engine.idindex import IdIndex
 from hyphaedb.engine.touches import Touches
-from hyphaedb.protocol import geometry
+from hyphaedb.protocol import decay, geometry
 from hyphaedb.protocol.adjacency import Adjacency
 
 Vectors = NDArray[np.float32]
@@ -29,6 +29,7 @@ _GROW_SHARE, _GROW_LEAST = 32, 1024
 #: stays in a core's cache.
 _BLOCK = 1_024
 _DAY_S = 86_400.0
+_BY_ROW = ("vectors", "ids", "ordinals", "salience", "used_days", "standing", "relays_until")
 
 
 def days_of(moment: datetime) -> float:
@@ -39,9 +40,17 @@ def days_of(moment: datetime) -> float:
 class Layer:
     """One layer of one mesh. Not safe for threads: its owner is one pump."""
 
-    def __init__(self, number: int, dimension: int, links_per_cell: int, rows: int = 0) -> None:
+    def __init__(
+        self,
+        number: int,
+        dimension: int,
+        links_per_cell: int,
+        rows: int = 0,
+        dormancy: float = decay.DORMANT_BELOW,
+    ) -> None:
         self.number = number
         self.dimension = dimension
+        self._dormancy = dormancy
         capacity = rows + _GROW_LEAST
         self.count = 0
         self.vectors: Grid = np.zeros((capacity, dimension), np.int16)
@@ -49,6 +58,9 @@ class Layer:
         self.salience = np.zeros(capacity, np.float32)
         self.used_days = np.zeros(capacity, np.float32)
         self.standing = np.zeros(capacity, np.bool_)
+        # What a wave asks of every cell it comes to, in one number: the day a cell falls dormant
+        # unless it is used again, and the distant past for one that no longer stands.
+        self.relays_until = np.zeros(capacity, np.float32)
         self.ids = np.zeros((capacity, 16), np.uint8)
         self.index = IdIndex(self.ids[:0])
         self.graph = Adjacency(links_per_cell)
@@ -76,6 +88,7 @@ class Layer:
             ("salience", salience),
             ("used_days", used_days),
             ("standing", standing),
+            ("relays_until", self._until(salience, used_days, standing)),
         ):
             array = np.zeros(n + spare, source.dtype)
             array[:n] = source
@@ -88,7 +101,7 @@ class Layer:
         if self.count < capacity:
             return
         capacity += max(_GROW_LEAST, capacity // _GROW_SHARE)
-        for name in ("vectors", "ids", "ordinals", "salience", "used_days", "standing"):
+        for name in _BY_ROW:
             old = getattr(self, name)
             new = np.zeros((capacity, *old.shape[1:]), old.dtype)
             new[: self.count] = old[: self.count]
@@ -112,8 +125,8 @@ class Layer:
         self.ordinals[row] = ordinal
         self.salience[row] = salience
         self.used_days[row] = days_of(used)
-        self.standing[row] = True
         self.count += 1
+        self.stand(row, True)
         self.index.add(self.ids, row)
         added = self.graph.append(targets, costs)
         assert added == row, "graph and vectors grow together"
@@ -142,38 +155,61 @@ class Layer:
         self.graph.remove(np.array([row], np.int32))
         self.touches.drop_cell(row)
         self.vectors[row] = 0
-        self.standing[row] = False
+        self.stand(row, False)
+
+    def stand(self, row: int, standing: bool) -> None:
+        """Whether a cell stands; one that was superseded or retracted relays no more."""
+        self.standing[row] = standing
+        self._date(row)
+
+    def use(self, row: int, day: float) -> None:
+        """A cell was used on a day (see :func:`days_of`); an earlier one changes nothing."""
+        self.used_days[row] = max(float(self.used_days[row]), day)
+        self._date(row)
+
+    def _date(self, row: int) -> None:
+        one = slice(row, row + 1)
+        self.relays_until[one] = self._until(
+            self.salience[one], self.used_days[one], self.standing[one]
+        )
+
+    def _until(
+        self,
+        salience: NDArray[np.float32],
+        used_days: NDArray[np.float32],
+        standing: NDArray[np.bool_],
+    ) -> NDArray[np.float32]:
+        """The day each cell stops relaying; -inf for those that do not relay at all."""
+        awake = decay.awake_days(salience, self._dormancy)
+        until = np.where(standing & (awake >= 0.0), used_days + awake, -np.inf)
+        return until.astype(np.float32)
 
     def cosines(self, vector: Grid, rows: Rows) -> NDArray[np.float32]:
         """Cosines of a gridded unit vector with some rows, exact and so always the same bits."""
         return geometry.cosine(vector, self.vectors, rows)
 
-    def products(self, vectors: Grid) -> NDArray[np.float32]:
-        """(n, b) cosines of every row with b gridded unit vectors: the exact scan behind linking.
+    def products(
+        self, vectors: Grid, out: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        """(b, n) cosines of b gridded unit vectors with every row: the exact scan behind linking.
 
-        One pass reads the mirror once for the whole batch.
+        One pass reads the mirror once for the whole batch. Not clamped. Written into ``out``
+        where that is given.
         """
-        out = np.empty((self.count, len(vectors)), np.float32)
-        columns = np.ascontiguousarray(vectors.T, dtype=np.float32)
+        if out is None:
+            out = np.empty((len(vectors), self.count), np.float32)
+        probes = vectors.astype(np.float32)
         block = np.empty((_BLOCK, self.dimension), np.float32)
         for start in range(0, self.count, _BLOCK):
             stop = min(start + _BLOCK, self.count)
             part = block[: stop - start]
             part[:] = self.vectors[start:stop]
-            np.matmul(part, columns, out=out[start:stop])
+            np.matmul(probes, part.T, out=out[:, start:stop])
         out /= np.float32(geometry.GRID * geometry.GRID)
         return out
 
     @property
     def bytes(self) -> int:
         """Memory held for this layer, slack included."""
-        arrays = (
-            self.vectors,
-            self.ids,
-            self.ordinals,
-            self.salience,
-            self.used_days,
-            self.standing,
-        )
-        held = sum(int(a.nbytes) for a in arrays)
+        held = sum(int(getattr(self, name).nbytes) for name in _BY_ROW)
         return held + self.index.bytes + self.graph.bytes + self.touches.bytes

@@ -98,9 +98,10 @@ class Touches:
 
     def of(self, rows: NDArray[np.int32]) -> Touched:
         """The touches of ``rows``; ``places`` index into ``rows``."""
-        known = np.where(rows < len(self._head), rows, 0)
-        entries = np.where(rows < len(self._head), self._head[known], -1)
-        places = np.flatnonzero(entries >= 0).astype(np.int32)
+        if len(rows) and rows.max() >= len(self._head):
+            self._grow_cells(int(rows.max()))
+        entries = self._head[rows]
+        places = (entries >= 0).nonzero()[0].astype(np.int32)
         entries = entries[places]
         found_places, found = [], []
         while len(entries):
@@ -116,6 +117,16 @@ class Touches:
             self._day[every],
             self._strength[every],
         )
+
+    def known_to(self, row: int) -> frozenset[int]:
+        """The holders that made, used or confirmed the cell of one row."""
+        found = []
+        entry = int(self._head[row]) if row < len(self._head) else -1
+        while entry >= 0:
+            if self._strength[entry] >= KNOWS:
+                found.append(int(self._holder[entry]))
+            entry = int(self._next[entry])
+        return frozenset(found)
 
     def held_by(self, holder: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Rows a holder touched and the day of each: what its position is made of (Eq. 2)."""

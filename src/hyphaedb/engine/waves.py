@@ -5,16 +5,18 @@ The protocol never calls anything; this loop shows it what it asks for. Nothing 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hyphaedb.engine.topology import Grid, Layer, Rows
-from hyphaedb.protocol import decay, relevance
+from hyphaedb.protocol import relevance
 from hyphaedb.protocol.calibration import Baseline
 from hyphaedb.protocol.wave import Wave, WaveLimits
 
+_NONE = np.zeros(0, np.float32)
 #: Cost of a cell the wave did not settle: above every energy.
 UNSETTLED = np.int64(2**62)
 
@@ -24,6 +26,7 @@ class Ran:
     """A finished wave. ``settled`` in settling order; the other arrays are parallel to it."""
 
     energy: int
+    base: Baseline
     settled: Rows
     costs: NDArray[np.int64]
     hops: NDArray[np.int32]
@@ -36,6 +39,10 @@ class Ran:
     def path(self, row: int) -> list[int]:
         """Rows from the origin to ``row``."""
         return [int(r) for r in self.wave.path(row)]
+
+    def costs_at(self, rows: Sequence[int]) -> list[int]:
+        """What it cost to come to these settled rows."""
+        return [int(c) for c in self.wave.costs_at(np.array(rows, np.int32))]
 
     def cost_of(self, rows: int) -> NDArray[np.int64]:
         """One cost a mirror row; UNSETTLED where the wave did not come."""
@@ -52,43 +59,52 @@ def run(
     *,
     base: Baseline,
     relay_min: float,
-    dormancy: float,
     now_days: float,
     limits: WaveLimits,
+    near_all: NDArray[np.float32] | None = None,
 ) -> Ran:
     """The wave of ``probe`` from ``origin``.
 
     A cell relays if what travels is relevant to it (r >= ``relay_min``), if it still stands and
-    is not dormant; the origin always does.
+    is not dormant; the origin always does. ``near_all`` are the probe's cosines with every row,
+    where linking has computed them already.
     """
+    least = np.float32(relevance.relay_cosine(base, relay_min))
     wave = Wave(origin, energy, limits, layer.count)
     cosines: list[NDArray[np.float32]] = []
     relayed: list[NDArray[np.bool_]] = []
     first = True
     while not wave.done:
         rows = wave.frontier
-        near = layer.cosines(probe, rows)
-        relays = relevance.relays(relevance.relevance(near, base), relay_min)
-        relays &= layer.standing[rows]
-        ages = np.maximum(now_days - layer.used_days[rows], 0.0)
-        relays &= ~decay.dormants(layer.salience[rows], ages, dormancy)
+        near = layer.cosines(probe, rows) if near_all is None else near_all[rows]
+        relays = (near >= least) & (layer.relays_until[rows] >= now_days)
         if first:
             relays[:] = True
             first = False
         cosines.append(near)
         relayed.append(relays)
-        who = np.flatnonzero(relays).astype(np.int32)
-        positions, targets, costs = layer.graph.neighbours(rows[who])
-        wave.advance(relays, who[positions], targets, costs)
+        who = (relays & wave.frontier_pays).nonzero()[0].astype(np.int32)
+        if len(who):
+            positions, targets, costs = layer.graph.neighbours(rows[who])
+            positions = who[positions]
+        else:
+            positions = targets = costs = who
+        wave.advance(relays, positions, targets, costs)
     settled = wave.settled
     return Ran(
         energy=energy,
+        base=base,
         settled=settled,
         costs=wave.costs.astype(np.int64),
         hops=wave.hops,
-        cosines=np.concatenate(cosines)[: len(settled)] if cosines else np.zeros(0, np.float32),
+        cosines=_clamped(np.concatenate(cosines)[: len(settled)]) if cosines else _NONE,
         relayed=np.concatenate(relayed)[: len(settled)] if relayed else np.zeros(0, np.bool_),
         rounds=wave.rounds,
         truncated=wave.truncated,
         wave=wave,
     )
+
+
+def _clamped(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A gridded row may be a little longer than 1, and a product with itself too."""
+    return np.minimum(np.maximum(cosines, -1.0), 1.0)

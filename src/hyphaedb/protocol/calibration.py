@@ -103,11 +103,11 @@ def calibrate(mesh_panel: Vectors, shipped_panel: Vectors | None = None) -> Cali
 
 def baseline(diff: Vectors, calibration: Calibration) -> Baseline:
     """How near the diff (d,) is to unrelated cells: what its other cosines are measured by."""
-    found = _mixed(
-        _moments(diff, calibration.mesh),
-        _moments(diff, calibration.shipped),
-        calibration.own_share,
-    )
+    share = calibration.own_share
+    own = _moments(diff, calibration.mesh)
+    # A mature mesh has no use for the shipped panel, and need not be compared with it.
+    lent = own if share == 1.0 else _moments(diff, calibration.shipped)
+    found = _mixed(own, lent, share)
     floor = calibration.floor
     return Baseline(max(found.mean, floor.mean), max(found.deviation, floor.deviation))
 
@@ -138,10 +138,13 @@ def _floor(panel: Vectors) -> Baseline:
     """The yardsticks of the panel's own cells, each against the others, at `FLOOR_SHARE`."""
     if len(panel) < 2:
         return _NO_FLOOR
-    others = [_spread(np.delete(cosine(row, panel), i)) for i, row in enumerate(panel)]
+    n = len(panel)
+    among = np.stack([cosine(row, panel) for row in panel])
+    others = np.sort(among[~np.eye(n, dtype=np.bool_)].reshape(n, n - 1), axis=1)
+    wide = others.astype(np.float64)
     return Baseline(
-        float(np.quantile([b.mean for b in others], FLOOR_SHARE)),
-        float(np.quantile([b.deviation for b in others], FLOOR_SHARE)),
+        float(np.quantile(wide.mean(axis=1), FLOOR_SHARE)),
+        float(np.quantile(wide.std(axis=1), FLOOR_SHARE)),
     )
 
 

@@ -76,7 +76,9 @@ class EdgePool:
     def gather(self, sources: NDArray[Any]) -> tuple[Ints, Ints, Ints]:
         """All edges out of ``sources``: positions into it, targets, costs."""
         place = self._head[sources]
-        at = np.flatnonzero(place != NONE).astype(np.int32)
+        at = (place != NONE).nonzero()[0].astype(np.int32)
+        if not at.size:
+            return at, at, at
         place = place[at]
         positions = [at]
         places = [place]

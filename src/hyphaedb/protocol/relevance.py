@@ -23,6 +23,7 @@ constants were chosen on, and how flat the optimum is: docs/decisions/0004-relev
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,7 +32,7 @@ from numpy.typing import NDArray
 
 from hyphaedb.errors import Invalid
 from hyphaedb.protocol.calibration import DEVIATION_LEAST, Baseline, standardise
-from hyphaedb.protocol.geometry import quantise_micro, quantise_micros
+from hyphaedb.protocol.geometry import MICRO, quantise_micro, quantise_micros
 
 #: Where r is one half: the z at which a position is as likely right as wrong.
 NEAR_PANEL: Final = 2.5
@@ -127,6 +128,20 @@ def score(
 def delivers(scores: NDArray[np.int64], sigma_min: float = SIGMA_MIN) -> NDArray[np.bool_]:
     """Whether each score (micro-units) reaches the gate (units)."""
     return np.asarray(scores >= quantise_micro(sigma_min))
+
+
+def relay_cosine(base: Baseline, relay_min: float = RELAY_MIN) -> float:
+    """The cosine from which on a cell relays: where `relays` of `relevance` turns true.
+
+    A wave meets thousands of cells, so the curve is turned round once instead. In [-inf, inf].
+    """
+    least = (quantise_micro(relay_min) - 0.5) / MICRO
+    if least <= 0.0:
+        return -math.inf
+    if least >= 1.0:
+        return math.inf
+    z = NEAR_PANEL + math.log(least / (1.0 - least)) / LOGISTIC_SLOPE
+    return base.mean + base.deviation * z
 
 
 def relays(r: Vectors, relay_min: float = RELAY_MIN) -> NDArray[np.bool_]:

@@ -154,7 +154,7 @@ class Wave:
             keys = (costs[block].astype(np.int64) << _COST_SHIFT) + leaving.take(positions[block])
             known = self._best.take(to)
             # A sum of more than 26 bits of cost runs into the sign, which unsigned is the top.
-            better = np.flatnonzero(keys.view(np.uint64) < known.view(np.uint64))
+            better = (keys.view(np.uint64) < known.view(np.uint64)).nonzero()[0]
             keys, to, known = keys.take(better), to.take(better), known.take(better)
             np.minimum.at(self._best, to, keys)
             opened.append(to if self._reopens else to[known == self._unreached])
@@ -323,4 +323,8 @@ def _in_order(rows: Ints | int, ways: Keys) -> Keys:
 
 def _rows_in_order(rows: Ints, ways: Keys) -> Ints:
     """The distinct rows by (cost, hops, row)."""
-    return np.asarray(np.unique(_in_order(rows, ways)) & _PARENT_MASK).astype(np.int32)
+    keys = _in_order(rows, ways)
+    keys.sort()
+    is_first = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    return np.asarray(keys[is_first] & _PARENT_MASK).astype(np.int32)
