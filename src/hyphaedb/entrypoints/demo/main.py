@@ -21,7 +21,7 @@ from hyphaedb.verbs import Verbs
 
 #: Runs whose meshes may stand side by side; far more than anyone keeps.
 RUNS_MAX = 1_000
-PAUSE_READ_S = 3.5
+PAUSE_READ_S = 3.0
 PAUSE_LINE_S = 0.2
 
 
@@ -65,7 +65,7 @@ async def _tell(mesh: Verbs, sample: Sample, screen: render.Screen) -> story.Hea
     await screen.say(render.learnt(learnt, time.monotonic() - begun), PAUSE_READ_S)
 
     await screen.say(render.heading(2, "New proposals find their readers"))
-    await screen.say([render.LEGEND, ""], PAUSE_READ_S)
+    await screen.say([render.LEGEND, ""])
     await story.introduce_author(mesh)
     pushed: list[story.Pushed] = []
     for proposal in sample.later:
@@ -97,7 +97,7 @@ async def run(config: Config, *, as_json: bool, fast: bool, sample: Sample | Non
     async with await Home.open(config) as home:
         name = free_name([info.name for info in await home.meshes()])
         place = "the configured server" if config.database_url else "the embedded Postgres"
-        await screen.say(render.opening(sample, name, place), PAUSE_READ_S)
+        await screen.say(render.opening(sample, name, place))
         async with await home.mesh(name, create=True) as mesh:
             heard = await _tell(mesh, sample, screen)
     steps = commands(name, heard)

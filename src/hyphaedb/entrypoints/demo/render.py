@@ -148,7 +148,7 @@ LEGEND = f"{INDENT}+ received, people named it   - received, not named   ! named
 
 def _hit(rank: int, hit: Hit) -> list[str]:
     parts = ", ".join(f"{name} {value:.2f}" for name, value in sorted(hit.parts.items()) if value)
-    head = f"{INDENT}{rank}. score {hit.score:.3f}  "
+    head = f"{INDENT}{rank}. score {hit.score:.3f}  {hit.cell.agent}: "
     return [head + clip(hit.cell.body, WIDTH - len(head)), *wrapped(f"= {parts}", INDENT * 3)]
 
 

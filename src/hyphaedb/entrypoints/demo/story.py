@@ -39,7 +39,7 @@ PAGES_MAX = 8
 #: Told in full; all others are summed up in a line each. Chosen for subjects that need no inside
 #: knowledge, before anything had run on them.
 TOLD = ("KEP-3335", "KEP-4191", "KEP-5943")
-QUESTION = "In which zone can a volume be restored from a snapshot?"
+QUESTION = "Are volume snapshots tied to nodes or zones?"
 ANSWERS = 3
 
 Advance = Callable[[int], None]
