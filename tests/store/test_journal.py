@@ -244,8 +244,8 @@ async def test_a_waves_record_is_replaced_by_its_replay(database: Database, mesh
                     [{"hops": 1}], [{"agent": "bob"}], 9, NOW)
             for settled in (3, 4)
         )  # fmt: skip
-        await journal.record_wave(tx, mesh_id, first)
-        await journal.record_wave(tx, mesh_id, again)
+        await journal.record_waves(tx, mesh_id, [first])
+        await journal.record_waves(tx, mesh_id, [again])
         found = await traces.wave_of(tx, mesh_id, diff.diff_id)
         none = await traces.wave_of(tx, mesh_id, DiffId(uuid4()))
     assert found == again

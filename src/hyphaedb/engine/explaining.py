@@ -98,6 +98,7 @@ class Explainer:
         else:
             dot = validation.count(after, "cursor", 0, 2**62)
         while True:
+            bell = context.wakeups.bell(NEWS, mesh_id)
             async with context.database.statement() as tx:
                 page = await journal.live(
                     tx, mesh_id, after_dot=dot, limit=_STREAM_PAGE, now=context.now()
@@ -110,7 +111,7 @@ class Explainer:
                 if trace is not None:
                     yield dot, trace
             if not page:
-                await context.wakeups.wait(NEWS, mesh_id, context.config.poll_s)
+                await context.wakeups.wait(bell, context.config.poll_s)
 
     async def who_saw(self, cell_id: CellId) -> Sequence[Seen]:
         """Every agent that knows a cell."""
@@ -141,6 +142,7 @@ class Explainer:
         loop = asyncio.get_running_loop()
         end = loop.time() + max(0.0, timeout_s)
         while True:
+            bell = context.wakeups.bell(NEWS, context.info.mesh_id)
             async with context.database.statement() as tx:
                 diff = await journal.diff_by_id(tx, context.info.mesh_id, stored.diff_id)
             if diff is None or diff.state is not DiffState.PENDING:
@@ -149,7 +151,7 @@ class Explainer:
             if left <= 0:
                 return stored
             context.wakeups.ring(WORK, context.info.mesh_id)
-            await context.wakeups.wait(NEWS, context.info.mesh_id, min(_LOOK_S, left))
+            await context.wakeups.wait(bell, min(_LOOK_S, left))
         receipt = await self.receipt(stored.cell_id)
         return replace(stored, state=receipt.state, receipt=receipt)
 

@@ -153,8 +153,8 @@ class Pump:
         now = context.now()
         kept = [d for d in deliveries if d.cell_id in held]
         landed = await journal.record_deliveries(tx, mesh_id, kept, seq=counters.seq, now=now)
-        for one in settled:
-            await journal.record_wave(tx, mesh_id, self._wave(one, counters.graph_epoch))
+        waves = [self._wave(one, counters.graph_epoch) for one in settled]
+        await journal.record_waves(tx, mesh_id, waves)
         dots = {s.diff.diff_id: counted.dot + 1 + i for i, s in enumerate(settled)}
         await journal.settle(tx, mesh_id, dots, now)
         await self._write_holders(tx, plan)

@@ -109,6 +109,7 @@ class Reader:
         owner = (await self._members.find(agent)).agent
         cursor = 0 if after is None else validation.count(after, "cursor", 0, 2**62)
         while True:
+            bell = context.wakeups.bell(NEWS, context.info.mesh_id)
             async with context.database.statement() as tx:
                 rows = await inbox.waiting_after(
                     tx,
@@ -122,7 +123,7 @@ class Reader:
                 cursor = row.item.cursor
                 yield row.item
             if not rows:
-                await context.wakeups.wait(NEWS, context.info.mesh_id, context.config.poll_s)
+                await context.wakeups.wait(bell, context.config.poll_s)
 
     async def riding_along(self, found: Recalled, agent: str | None) -> Recalled:
         """A recall's answer with the best unread items of its reader, headlines only."""

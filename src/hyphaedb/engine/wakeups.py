@@ -25,7 +25,9 @@ class Wakeups:
         self._notifier = notifier
         self._bells: dict[tuple[str, UUID], asyncio.Event] = {}
 
-    def _bell(self, kind: str, mesh_id: UUID) -> asyncio.Event:
+    def bell(self, kind: str, mesh_id: UUID) -> asyncio.Event:
+        """The bell that the next ring strikes. Take it *before* looking for what it announces:
+        then a ring between the look and the wait is not missed."""
         return self._bells.setdefault((kind, mesh_id), asyncio.Event())
 
     def ring(self, kind: str, mesh_id: UUID) -> None:
@@ -45,10 +47,10 @@ class Wakeups:
         for key in [k for k in self._bells if k[0] == kind]:
             self._bells.pop(key).set()
 
-    async def wait(self, kind: str, mesh_id: UUID, timeout_s: float) -> bool:
-        """Wait for a ring; False when ``timeout_s`` passed without one."""
+    async def wait(self, bell: asyncio.Event, timeout_s: float) -> bool:
+        """Wait for a bell to ring; False when ``timeout_s`` passed without."""
         try:
-            await asyncio.wait_for(self._bell(kind, mesh_id).wait(), timeout_s)
+            await asyncio.wait_for(bell.wait(), timeout_s)
         except TimeoutError:
             return False
         return True

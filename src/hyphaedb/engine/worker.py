@@ -103,15 +103,17 @@ class Worker:
     async def _run(self) -> None:
         pause_s = 0.0
         while not self._stopping.is_set():
+            bell = self._context.wakeups.bell(WORK, self._context.info.mesh_id)
             try:
                 if await self._turn():
                     self._worked_at = asyncio.get_running_loop().time()
                 else:
-                    await self._wait()
+                    await self._wait(bell)
                 pause_s, self.fault = 0.0, None
             except LeaseLost:
                 self._drop("another worker owns the mesh")
             except HyphaeError as error:
+                logger.warning("worker.fault mesh=%s why=%s", self._context.info.name, error)
                 self._drop(error.message)
                 pause_s = min(_FAULT_PAUSE_MAX_S, max(0.1, pause_s * 2))
                 await self._sleep(pause_s * (0.5 + self._context.jitter()))
@@ -235,10 +237,10 @@ class Worker:
         except HyphaeError as known:
             self._drop(known.message)
 
-    async def _wait(self) -> None:
-        """Until a bell rings, the next poll, or the end."""
+    async def _wait(self, bell: asyncio.Event) -> None:
+        """Until the bell rings, the next poll, or the end."""
         poll_s = self._context.config.poll_s * (0.75 + 0.5 * self._context.jitter())
-        await self._context.wakeups.wait(WORK, self._context.info.mesh_id, poll_s)
+        await self._context.wakeups.wait(bell, poll_s)
 
     async def _sleep(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):

@@ -206,22 +206,24 @@ async def next_due(tx: Tx, mesh_id: MeshId) -> datetime | None:
     return found[0] if found else None
 
 
-async def record_wave(tx: Tx, mesh_id: MeshId, wave: WaveRow) -> None:
-    """Keep what a wave found, for its trace."""
+async def record_waves(tx: Tx, mesh_id: MeshId, waves: Sequence[WaveRow]) -> None:
+    """Keep what waves found, for their traces; one wave a diff."""
+    if not waves:
+        return
     values = {
         "mesh_id": mesh_id,
-        "diff_id": wave.diff_id,
-        "settled": wave.settled,
-        "rounds": wave.rounds,
-        "gate": wave.gate,
-        "truncated": wave.truncated,
-        "shadow": wave.shadow,
-        "hops": Jsonb(list(wave.hops)),
-        "refused": Jsonb(list(wave.refused)),
-        "graph_epoch": wave.graph_epoch,
-        "run_at": wave.run_at,
+        "diff_ids": [w.diff_id for w in waves],
+        "settleds": [w.settled for w in waves],
+        "rounds": [w.rounds for w in waves],
+        "gates": [w.gate for w in waves],
+        "truncateds": [w.truncated for w in waves],
+        "shadows": [w.shadow for w in waves],
+        "hops": [Jsonb(list(w.hops)) for w in waves],
+        "refused": [Jsonb(list(w.refused)) for w in waves],
+        "graph_epochs": [w.graph_epoch for w in waves],
+        "run_ats": [w.run_at for w in waves],
     }
-    await run(tx, query("wave_record"), values)
+    await run(tx, query("waves_record"), values)
 
 
 async def record_deliveries(

@@ -66,13 +66,15 @@ SELECT count(*) FROM (
 -- When the next waiting diff is due.
 SELECT min(next_at) FROM hyphaedb.diff WHERE mesh_id = %(mesh_id)s AND state = 'pending';
 
--- name: wave_record
--- What a wave found; a replay finds the same and changes nothing.
+-- name: waves_record
+-- What waves found; a replay finds the same and changes nothing.
 INSERT INTO hyphaedb.wave (mesh_id, diff_id, settled, rounds, gate, truncated, shadow, hops,
     refused, graph_epoch, run_at)
-VALUES (%(mesh_id)s, %(diff_id)s, %(settled)s::integer, %(rounds)s::integer, %(gate)s::integer,
-    %(truncated)s, %(shadow)s, %(hops)s::jsonb, %(refused)s::jsonb, %(graph_epoch)s::bigint,
-    %(run_at)s::timestamptz)
+SELECT %(mesh_id)s::uuid, w.*
+FROM unnest(%(diff_ids)s::uuid[], %(settleds)s::integer[], %(rounds)s::integer[],
+            %(gates)s::integer[], %(truncateds)s::text[], %(shadows)s::boolean[],
+            %(hops)s::jsonb[], %(refused)s::jsonb[], %(graph_epochs)s::bigint[],
+            %(run_ats)s::timestamptz[]) w
 ON CONFLICT (mesh_id, diff_id) DO UPDATE
 SET settled = excluded.settled, rounds = excluded.rounds, gate = excluded.gate,
     truncated = excluded.truncated, shadow = excluded.shadow, hops = excluded.hops,
