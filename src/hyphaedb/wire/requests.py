@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, cast
@@ -199,8 +200,14 @@ class SettleRequest(Request):
 
 
 def cell_body(cell: NewCell | str) -> dict[str, Any]:
-    """A cell as a request; a body that is no text goes as null, for the service to refuse."""
+    """A cell as a request. A body that is no text goes as it is, for the service to refuse; one
+    that JSON cannot say (bytes, say, which would become text on the way) goes as null.
+    """
     if not isinstance(cell, NewCell):
-        return {"body": cell if isinstance(cell, str) else None}
-    body = cell.body if isinstance(cell.body, str) else None
-    return {**cast(dict[str, Any], plain(cell)), "body": body}
+        return {"body": _as_it_is(cell)}
+    rest = cast(dict[str, Any], plain(replace(cell, body="")))
+    return {**rest, "body": _as_it_is(cell.body)}
+
+
+def _as_it_is(body: object) -> object:
+    return body if isinstance(body, str | int | float) else None

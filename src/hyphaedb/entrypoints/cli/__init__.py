@@ -5,6 +5,7 @@ Heavy imports stay inside the commands, so that ``--help`` and a typo answer at 
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -19,6 +20,7 @@ from hyphaedb.entrypoints.cli import (
     serving,
     steering,
 )
+from hyphaedb.entrypoints.cli.logs import to_stderr
 from hyphaedb.entrypoints.cli.printing import quiet_end, report
 from hyphaedb.errors import HyphaeError, Invalid, face_of
 
@@ -61,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run a command; returns its exit code."""
     as_json = "--json" in arguments
+    to_stderr(logging.WARNING)
     try:
         code = app(list(arguments), prog_name="hyphaedb", standalone_mode=False)
         sys.stdout.flush()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from dataclasses import replace
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
@@ -144,15 +145,16 @@ def _registered(
 
 
 async def _settled(mesh: Verbs, answer: T) -> T:
-    """Pump until the diff of a write has settled, unless the mesh is paused."""
-    if not isinstance(answer, Stored) or answer.diff_id is None or mesh.info.paused:
+    """Pump until the diff of a write has settled, and say what became of it.
+
+    Not while the mesh is paused: then nothing settles, as its owner wants it.
+    """
+    if not isinstance(answer, Stored) or answer.state is not DiffState.PENDING or mesh.info.paused:
         return answer
-    if answer.state is not DiffState.PENDING:
-        return answer
-    looks = int(PUMP_S / _LOOK_S)
-    for _ in range(looks):
-        if (await mesh.receipt(answer.cell_id)).state is not DiffState.PENDING:
-            return answer
+    for _ in range(int(PUMP_S / _LOOK_S)):
+        receipt = await mesh.receipt(answer.cell_id)
+        if receipt.state is not DiffState.PENDING:
+            return replace(answer, state=receipt.state, receipt=receipt)
         await asyncio.sleep(_LOOK_S)
     note("Stored; its wave has not run yet. `hyphaedb work` runs what waits.")
     return answer

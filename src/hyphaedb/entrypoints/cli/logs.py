@@ -1,4 +1,4 @@
-"""Logs of commands that keep running: one event a line on standard error, fields behind it."""
+"""Logs: one event a line on standard error, its fields behind it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ class Fields(logging.Formatter):
         return super().formatMessage(record) + told
 
 
-def to_stderr(level: int = logging.INFO) -> None:
+def to_stderr(level: int) -> None:
     """Send our events there from ``level`` on, and from other libraries what is a warning."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Fields())
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    if not logging.getLogger().handlers:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(Fields())
+        logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("hyphaedb").setLevel(level)

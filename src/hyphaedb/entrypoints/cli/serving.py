@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import sys
 from collections.abc import Coroutine, Iterator
@@ -79,7 +80,7 @@ def _config(host: str | None, port: int | None) -> Config:
 
 
 def _keep(coroutine: Coroutine[Any, Any, int | None]) -> None:
-    to_stderr()
+    to_stderr(logging.INFO)
     code = run(coroutine)
     if code:
         raise typer.Exit(code)

@@ -14,6 +14,8 @@ from fastapi import FastAPI
 from hyphaedb.entrypoints.rest.guard import require_loopback
 from hyphaedb.errors import Forbidden, Unavailable
 
+#: Connections that may wait to be accepted, as many as uvicorn allows.
+_WAITING = 2_048
 #: How long requests under way may take to end; streams are told to end at once.
 GRACE_S = 5
 
@@ -32,6 +34,7 @@ def bound(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(_WAITING)  # at once: whoever is told the address may already call it
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
