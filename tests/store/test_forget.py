@@ -105,9 +105,9 @@ async def test_words_are_counted_down_only_where_they_were_counted(
         ada = await agents.agent_by_name(tx, mesh_id, "ada")
         unlinked = a_cell(mesh, ada, "A key that was never linked", seed=5)
         await cells.insert_cell(tx, mesh_id, unlinked, None)
-        before = await lexical.query_words(tx, mesh_id, "key elsewhere")
+        before = await lexical.count_words(tx, mesh_id, "key elsewhere")
         await cells.forget(tx, mesh_id, unlinked.cell_id)
-        between = await lexical.query_words(tx, mesh_id, "key elsewhere")
+        between = await lexical.count_words(tx, mesh_id, "key elsewhere")
         await cells.forget(tx, mesh_id, cell_id)
         [(documents,)] = await rows(
             tx,

@@ -1,101 +1,98 @@
-"""Full text: which words of a query count, and the cells that have them.
+"""Full text: in how many cells a query's lexemes occur, and the cells that cover them.
 
 Core Postgres keeps no document frequencies, so HyphaeDB does (table ``term``, filled when a cell
-is linked). A word's weight is the usual inverse document frequency; how often a cell says it
-enters through ``ts_rank``. Departs from BM25 in the shape of both dampings; needs no extension.
+is linked). Which lexemes to read by and what each is worth is the protocol's to say
+(``choose_terms`` in ``protocol/fusion.py``); the store reads and adds up.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from hyphaedb.model import CellId, MeshId
 from hyphaedb.store.pool import Tx, rows
 from hyphaedb.store.search import Clauses
-from hyphaedb.store.sql import catalogue, composed, query
+from hyphaedb.store.sql import composed, query
 
-#: Words of one query that are ranked: the rarest ones. A statement is prepared for each count.
-WORDS_MAX = 16
-#: A word in more than this share of the cells says little and would drag most of them in.
-SHARE_MAX = 0.25
+#: Rows one search reads: twice what the protocol plans for, since counts lag behind by a batch.
+ROWS_MAX = 1_600
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A lexeme of a query and its weight."""
+    """A lexeme and the number of linked cells it occurs in, 0 if none was counted yet."""
 
     lexeme: str
-    weight: float
+    documents: int
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a query that count, heaviest first, and the mean length of cells in words."""
+    """A text's lexemes with their counts, out of ``documents`` cells that have ``length``
+    different lexemes in the mean."""
 
     words: tuple[Word, ...]
+    documents: int
     length: float
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A cell and its lexical score; above 0, comparable within one query only."""
+class Covered:
+    """A cell and how much of what was asked it covers: about 0 to 1 with weights that sum up so."""
 
     cell_id: CellId
-    score: float
+    coverage: float
 
 
-async def query_words(tx: Tx, mesh_id: MeshId, text: str) -> Words:
-    """The words of a text that are worth searching. Empty where it has none but stop words."""
-    found = await rows(tx, query("query_words"), {"mesh_id": mesh_id, "text": text})
+async def count_words(tx: Tx, mesh_id: MeshId, text: str) -> Words:
+    """The lexemes of a text with their counts. None where it has nothing but stop words."""
+    found = await rows(tx, query("word_counts"), {"mesh_id": mesh_id, "text": text})
     if not found:
-        return Words((), 1.0)
-    documents, lexemes = found[0][2], found[0][3]
-    weighed = [(Word(r[0], _idf(r[1], documents)), r[1]) for r in found]
-    common = SHARE_MAX * max(documents, 20)
-    kept = [w for w, count in weighed if count <= common] or [w for w, _ in weighed]
-    kept.sort(key=lambda w: (-w.weight, w.lexeme))
-    return Words(tuple(kept[:WORDS_MAX]), max(1.0, lexemes / max(documents, 1)))
-
-
-def _idf(count: int, documents: int) -> float:
-    return math.log(1.0 + (documents - min(count, documents) + 0.5) / (count + 0.5))
+        return Words((), 0, 1.0)
+    _, _, documents, lexemes = found[0]
+    words = tuple(Word(r[0], r[1]) for r in found)
+    return Words(words, documents, max(1.0, lexemes / max(documents, 1)))
 
 
 async def search_words(
-    tx: Tx, mesh_id: MeshId, layer: int, words: Words, k: int, clauses: Clauses
-) -> list[Scored]:
-    """The ``k`` best cells with any of the words, best first."""
-    if clauses.impossible or not words.words:
+    tx: Tx,
+    mesh_id: MeshId,
+    layer: int,
+    clauses: Clauses,
+    k: int,
+    *,
+    lexemes: Sequence[str],
+    weights: Sequence[float],
+    any_of: Sequence[str],
+    all_of: Sequence[str],
+    length: float,
+    length_share: float,
+) -> list[Covered]:
+    """The ``k`` cells that cover most, best first.
+
+    Cells with any of ``any_of``, or with all of ``all_of``, are read, ROWS_MAX at most. A cell
+    scores the sum of weight times ts_rank over ``lexemes``, divided by 1 - share + share times
+    its own length over ``length``.
+    """
+    if clauses.impossible or not lexemes or not (any_of or all_of):
         return []
-    terms = [_quoted(w.lexeme) for w in words.words]
+    seek = [_quoted(lexeme) for lexeme in any_of]
+    if all_of:
+        seek.append("(" + " & ".join(_quoted(lexeme) for lexeme in all_of) + ")")
     values = {
         **clauses.values,
         "mesh_id": mesh_id,
-        "any": " | ".join(terms),
-        "length": words.length,
-        **{f"word_{n}": term for n, term in enumerate(terms)},
-        **{f"weight_{n}": w.weight for n, w in enumerate(words.words)},
+        "lexemes": [_quoted(lexeme) for lexeme in lexemes],
+        "weights": list(weights),
+        "seek": " | ".join(seek),
+        "length": length,
+        "share": length_share,
     }
-    sql = _search(len(terms), clauses.names, layer, k)
-    return [Scored(r[0], r[1]) for r in await rows(tx, sql, values)]
-
-
-@cache
-def _search(count: int, names: tuple[str, ...], layer: int, limit: int) -> bytes:
-    part = catalogue()["word_score"].replace(")s", ")b")
-    score = " + ".join(part.replace("{n}", str(n)) for n in range(count))
-    text = composed("search_words", names, layer=layer, limit=limit)
-    return text.replace(b"{score}", score.encode())
+    sql = composed("search_words", clauses.names, layer=layer, limit=k, rows=ROWS_MAX)
+    return [Covered(r[0], r[1]) for r in await rows(tx, sql, values)]
 
 
 def _quoted(lexeme: str) -> str:
     """A lexeme as a tsquery that matches it and nothing else."""
     return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
-
-
-def lexemes(words: Words) -> Sequence[str]:
-    """The lexemes alone, heaviest first."""
-    return [w.lexeme for w in words.words]

@@ -2,9 +2,9 @@
 
 A query is a block that opens with ``-- name: xyz`` and a sentence of comment; its parameters are
 written ``%(name)s`` so that the text can be pasted into psql with ``\\set``-like replacement.
-They travel in binary. ``{layer}``, ``{dimension}`` and ``{limit}`` are the only other holes: a
-partial HNSW index is used only when those are literals in the text, so they are rendered here,
-from whole numbers in their range and from nothing else.
+They travel in binary. ``{layer}``, ``{dimension}``, ``{limit}`` and ``{rows}`` are the only
+other holes: a partial HNSW index, and a plan that knows its limits, need literals in the text, so
+they are rendered here, from whole numbers in their range and from nothing else.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ RENDERED: dict[str, tuple[int, int]] = {
     "layer": (0, 2),
     "dimension": (8, 3500),
     "limit": (1, 100_000),
+    "rows": (1, 10_000),
 }
 
 QUERY_FILES = (

@@ -25,7 +25,7 @@ WITH c AS (
     SELECT %(mesh_id)s::uuid, cell_id, layer, type, body, agent_id, principal_id, session_id, tags,
         metadata, ref, salience, confidence, standing, 'active', content_hash, windows, replaces,
         sources, length(tsv), tsv, created_at, valid_from, expires_at
-    FROM (SELECT *, to_tsvector('pg_catalog.english', body || ' ' || words) AS tsv
+    FROM (SELECT *, to_tsvector('pg_catalog.english', translate(body || ' ' || words, '/', ' ')) AS tsv
           FROM incoming ORDER BY cell_id) i
     ON CONFLICT (mesh_id, layer, content_hash) WHERE state = 'active' DO NOTHING
     RETURNING cell_id

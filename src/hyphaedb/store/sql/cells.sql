@@ -14,7 +14,8 @@ WITH c AS (
         'active', %(content_hash)s::bytea, %(windows)s::smallint, %(replaces)s::uuid,
         %(sources)s::uuid[], length(t.tsv), t.tsv, %(created_at)s::timestamptz,
         %(valid_from)s::timestamptz, %(expires_at)s::timestamptz
-    FROM (SELECT to_tsvector('pg_catalog.english', %(body)s::text || ' ' || %(words)s::text)) t (tsv)
+    FROM (SELECT to_tsvector('pg_catalog.english',
+        translate(%(body)s::text || ' ' || %(words)s::text, '/', ' '))) t (tsv)
     ON CONFLICT (mesh_id, layer, content_hash) WHERE state = 'active' DO NOTHING
     RETURNING mesh_id, cell_id
 ), stats AS (

@@ -124,28 +124,36 @@ WHERE mesh_id = %(mesh_id)s AND name = ANY(%(names)s::text[]);
 SELECT session_id FROM hyphaedb.session WHERE mesh_id = %(mesh_id)s AND name = %(name)s
 LIMIT 100;
 
--- name: query_words
--- The words of a query, in how many cells each occurs, and how many cells were counted.
+-- name: word_counts
+-- The lexemes of a text, in how many linked cells each occurs, and the totals behind the counts.
+-- Slashes are spaces here and where cells are stored: a ticket in a path is the ticket.
 SELECT w.lexeme, coalesce(t.documents, 0), o.documents, o.lexemes
 FROM hyphaedb.mesh_owner o
-CROSS JOIN LATERAL unnest(to_tsvector('pg_catalog.english', %(text)s::text)) w
+CROSS JOIN LATERAL unnest(to_tsvector('pg_catalog.english',
+    translate(%(text)s::text, '/', ' '))) w
 LEFT JOIN hyphaedb.term t ON t.mesh_id = o.mesh_id AND t.lexeme = w.lexeme
 WHERE o.mesh_id = %(mesh_id)s
-LIMIT 1000;
+LIMIT 5000;
 
 -- name: search_words
--- Cells with any of the words. ts_rank of a single word grows with how often it occurs, from 0.61
--- towards 1; each word counts by its rarity; long texts are damped.
-SELECT c.cell_id, ({score})
-       / (1 + ln(greatest(1.0, c.lexemes / %(length)s::double precision))) AS score
-FROM hyphaedb.cell c
-WHERE c.mesh_id = %(mesh_id)s AND c.layer = {layer}
-  AND c.tsv @@ %(any)s::tsquery {where}
-ORDER BY score DESC, c.cell_id LIMIT {limit};
-
--- name: word_score
--- One word's part of a score.
-%(weight_{n})s::double precision * ts_rank('{1,1,1,1}', c.tsv, %(word_{n})s::tsquery)
+-- Cells read by a few lexemes and scored by all that count: weight times ts_rank, which grows
+-- with how often a cell says a lexeme, from 0.61 towards 1. Long cells are damped a little.
+WITH asked AS MATERIALIZED (
+    SELECT a.lexeme::tsquery AS lexeme, a.weight
+    FROM unnest(%(lexemes)s::text[], %(weights)s::double precision[]) AS a (lexeme, weight)
+)
+SELECT c.cell_id,
+       s.covered / (1.0::double precision - %(share)s::double precision
+           + %(share)s::double precision * c.lexemes / %(length)s::double precision) AS coverage
+FROM (
+    SELECT c.cell_id, c.lexemes, c.tsv FROM hyphaedb.cell c
+    WHERE c.mesh_id = %(mesh_id)s AND c.layer = {layer} AND c.tsv @@ %(seek)s::tsquery {where}
+    LIMIT {rows}
+) c
+CROSS JOIN LATERAL (
+    SELECT sum(a.weight * ts_rank('{1,1,1,1}', c.tsv, a.lexeme)) FROM asked a
+) s (covered)
+ORDER BY coverage DESC, c.cell_id LIMIT {limit};
 
 -- name: session_neighbours
 -- The cells stored just before and after each given cell in its session, with their distance in
