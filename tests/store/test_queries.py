@@ -14,7 +14,7 @@ from tests.store.scenery import NOW, unit
 
 #: Not plannable: they make a temporary table, copy into it, or read from it.
 STAGED = {"bulk_stage", "bulk_copy", "bulk_insert", "bulk_same", "bulk_clear"}
-NUMBERS = {"layer": 0, "dimension": 8, "limit": 10, "rows": 100}
+NUMBERS = {"layer": 0, "dimension": 8, "limit": 10, "rows": 100, "ef": 100}
 CLAUSES = tuple(name for name in catalogue() if name.startswith("where_"))
 FILTERS = (
     "where_standing", "where_as_of", "where_types", "where_tags", "where_metadata",
@@ -67,11 +67,12 @@ async def test_staged_queries_run_on_an_empty_batch(database: Database, mesh: Me
 
 @pytest.mark.parametrize("layer", [0, 1, 2])
 @pytest.mark.parametrize("generic", [False, True])
+@pytest.mark.parametrize("name", ["search_nearest", "search_filtered"])
 async def test_the_vector_search_uses_the_index_of_its_layer(
-    database: Database, mesh: MeshRow, layer: int, generic: bool
+    database: Database, mesh: MeshRow, name: str, layer: int, generic: bool
 ) -> None:
     """Also under a generic plan, which is what a prepared statement becomes."""
-    sql = composed("search_nearest", ("where_standing",), layer=layer, dimension=8, limit=10)
+    sql = composed(name, ("where_standing",), layer=layer, dimension=8, limit=10, ef=100)
     values = {"mesh_id": mesh.info.mesh_id, "e": unit(1), "now": NOW}
     async with database.transaction() as tx:
         # Few rows are scanned faster; what is asked is whether the index can be used at all.

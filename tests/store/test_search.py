@@ -11,7 +11,7 @@ from hyphaedb.model import CellId, CellState, CellType, Filter
 from hyphaedb.store import bulk, cells, graph, search
 from hyphaedb.store.access import MeshRow
 from hyphaedb.store.graph import NewLinks
-from hyphaedb.store.pool import Database, Tx
+from hyphaedb.store.pool import Database, Tx, rows
 from hyphaedb.store.rows import AgentRow, CellRow
 from tests.store.scenery import NOW, a_cell, an_agent, later, session_id, unit
 
@@ -76,6 +76,39 @@ async def test_the_drain_takes_linked_cells_only_and_loses_none(
     assert moved == [10, 5, 0]
     assert (tail, capped, len(vectors)) == (5, 3, 20)
     assert [w[0] for w in waiting] == [c.cell_id for c in made[15:]]
+
+
+async def test_a_long_list_widens_the_index_search(database: Database, mesh: MeshRow) -> None:
+    """One pass of the index finds as many rows as it looks at, so a list of 150 needs more than
+    the hundred that is the session's rule."""
+    mesh_id = mesh.info.mesh_id
+    async with database.transaction() as tx:
+        await populated(tx, mesh, 400, linked=400)
+        await search.drain(tx, mesh_id, 1_000)
+    async with database.statement() as tx:
+        # Without iteration a search that was not widened stops short.
+        await tx.execute("SET hnsw.iterative_scan = off")
+        await tx.execute("SET enable_seqscan = off")
+        await tx.execute("SET enable_sort = off")
+        near = await search.nearest(tx, mesh_id, 0, unit(1), 150, search.standing(mesh_id, NOW))
+        [(ef,)] = await rows(tx, b"SELECT current_setting('hnsw.ef_search')")
+        await tx.execute("SET hnsw.iterative_scan = relaxed_order")
+        await tx.execute("RESET enable_seqscan")
+        await tx.execute("RESET enable_sort")
+    assert len(near) == 150
+    assert ef == "100"
+
+
+async def test_the_tail_holds_only_what_stands(database: Database, mesh: MeshRow) -> None:
+    """So that the plain search need not look at the cells behind it."""
+    mesh_id = mesh.info.mesh_id
+    async with database.transaction() as tx:
+        made = await populated(tx, mesh, 3, linked=0)
+        closed = made[1].cell_id
+        await cells.close_cell(tx, mesh_id, closed, CellState.SUPERSEDED, NOW)
+        tail = await search.tail_count(tx, mesh_id)
+        vectors = await cells.vectors(tx, mesh_id, [closed])
+    assert (tail, set(vectors)) == (2, {closed})
 
 
 async def test_another_meshs_cells_are_never_found(database: Database, mesh: MeshRow) -> None:

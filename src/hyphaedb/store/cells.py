@@ -141,7 +141,7 @@ async def close_cell(
 ) -> bool:
     """End an active cell's validity at ``now``; False where it no longer stood."""
     values = {"mesh_id": mesh_id, "cell_id": cell_id, "state": state.value, "now": now}
-    return await run(tx, query("cell_close"), values) > 0
+    return await row(tx, query("cell_close"), values) is not None
 
 
 async def touch(

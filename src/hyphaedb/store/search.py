@@ -24,6 +24,8 @@ EXACT_MAX = 5_000
 #: The index search looks at twice as many candidates as it returns, a hundred at least.
 EF_LEAST, EF_MOST = 100, 1_000
 
+_STANDING = ("where_standing",)
+
 
 @dataclass(frozen=True, slots=True)
 class Near:
@@ -102,7 +104,7 @@ async def resolve(
 
 def standing(mesh_id: MeshId, now: datetime) -> Clauses:
     """No filter but that cells stand now; needs no look-up."""
-    return Clauses(("where_standing",), {"mesh_id": mesh_id, "now": now}, False, False)
+    return Clauses(_STANDING, {"mesh_id": mesh_id, "now": now}, False, False)
 
 
 async def nearest(
@@ -112,9 +114,15 @@ async def nearest(
     index finds about 99 of 100; what is in the tail is never missed."""
     if clauses.impossible:
         return []
-    if 2 * k > EF_LEAST:
-        await row(tx, query("search_ef"), {"ef": min(2 * k, EF_MOST)})
-    sql = composed("search_nearest", clauses.names, layer=layer, dimension=vector.shape[0], limit=k)
+    plain = clauses.names == _STANDING
+    sql = composed(
+        "search_nearest" if plain else "search_filtered",
+        clauses.names,
+        layer=layer,
+        dimension=vector.shape[0],
+        limit=k,
+        ef=min(max(EF_LEAST, 2 * k), EF_MOST),
+    )
     return _near(await rows(tx, sql, {**clauses.values, "mesh_id": mesh_id, "e": vector}))
 
 

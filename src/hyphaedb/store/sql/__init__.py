@@ -2,7 +2,7 @@
 
 A query is a block that opens with ``-- name: xyz`` and a sentence of comment; its parameters are
 written ``%(name)s`` so that the text can be pasted into psql with ``\\set``-like replacement.
-They travel in binary. ``{layer}``, ``{dimension}``, ``{limit}`` and ``{rows}`` are the only
+They travel in binary. The few numbers of :data:`RENDERED` are the only
 other holes: a partial HNSW index, and a plan that knows its limits, need literals in the text, so
 they are rendered here, from whole numbers in their range and from nothing else.
 """
@@ -19,6 +19,7 @@ RENDERED: dict[str, tuple[int, int]] = {
     "dimension": (8, 3500),
     "limit": (1, 100_000),
     "rows": (1, 10_000),
+    "ef": (1, 1_000),
 }
 
 QUERY_FILES = (

@@ -34,8 +34,8 @@ WITH c AS (
     SELECT %(mesh_id)s::uuid, i.cell_id, i.confidence, 0, 0, i.created_at
     FROM incoming i JOIN c USING (cell_id)
 ), vector AS (
-    INSERT INTO hyphaedb.fresh_vector (mesh_id, cell_id, model_id, layer, dimension, e)
-    SELECT %(mesh_id)s::uuid, i.cell_id, i.model_id, i.layer, i.dimension, i.e
+    INSERT INTO hyphaedb.fresh_vector (mesh_id, cell_id, model_id, layer, dimension, expires_at, e)
+    SELECT %(mesh_id)s::uuid, i.cell_id, i.model_id, i.layer, i.dimension, i.expires_at, i.e
     FROM incoming i JOIN c USING (cell_id)
 ), foot AS (
     INSERT INTO hyphaedb.footprint (mesh_id, holder_id, cell_id, day, created_at)

@@ -22,9 +22,9 @@ WITH c AS (
     INSERT INTO hyphaedb.cell_stats (mesh_id, cell_id, confidence, recalls, confirmations, used_at)
     SELECT mesh_id, cell_id, %(confidence)s::real, 0, 0, %(created_at)s::timestamptz FROM c
 ), vector AS (
-    INSERT INTO hyphaedb.fresh_vector (mesh_id, cell_id, model_id, layer, dimension, e)
+    INSERT INTO hyphaedb.fresh_vector (mesh_id, cell_id, model_id, layer, dimension, expires_at, e)
     SELECT mesh_id, cell_id, %(model_id)s::uuid, %(layer)s::smallint, %(dimension)s::smallint,
-        %(e)s::halfvec FROM c
+        %(expires_at)s::timestamptz, %(e)s::halfvec FROM c
 ), foot AS (
     INSERT INTO hyphaedb.footprint (mesh_id, holder_id, cell_id, day, created_at)
     SELECT mesh_id, %(holder_id)s::uuid, cell_id, %(day)s::integer, %(created_at)s::timestamptz
@@ -96,9 +96,22 @@ SET confirmations = s.confirmations + 1, used_at = %(now)s::timestamptz
 FROM f WHERE s.mesh_id = f.mesh_id AND s.cell_id = f.cell_id;
 
 -- name: cell_close
--- End an active cell's validity: superseded or retracted. No row where it no longer stood.
-UPDATE hyphaedb.cell SET state = %(state)s, valid_to = %(now)s::timestamptz
-WHERE mesh_id = %(mesh_id)s AND cell_id = %(cell_id)s AND state = 'active';
+-- End an active cell's validity: superseded or retracted. No row where it no longer stood. Its
+-- vector leaves the tail, which holds nothing but what stands.
+WITH c AS (
+    UPDATE hyphaedb.cell SET state = %(state)s, valid_to = %(now)s::timestamptz
+    WHERE mesh_id = %(mesh_id)s AND cell_id = %(cell_id)s AND state = 'active'
+    RETURNING mesh_id, cell_id
+), moved AS (
+    DELETE FROM hyphaedb.fresh_vector f USING c
+    WHERE f.mesh_id = c.mesh_id AND f.cell_id = c.cell_id
+    RETURNING f.mesh_id, f.cell_id, f.model_id, f.layer, f.dimension, f.e
+), kept AS (
+    INSERT INTO hyphaedb.cell_vector (mesh_id, cell_id, model_id, layer, dimension, e)
+    SELECT mesh_id, cell_id, model_id, layer, dimension, e FROM moved
+    ON CONFLICT DO NOTHING
+)
+SELECT cell_id FROM c;
 
 -- name: cell_touch
 -- Recalled cells: counted, and left in the reader's footprint. Locks in id order, so that two

@@ -2,15 +2,38 @@
 -- literals: a parameter would lose the partial HNSW index, or its cost, under a generic plan.
 
 -- name: search_nearest
--- The nearest cells: through the index, and by an exact scan of the unindexed tail. The iterative
--- index scan goes on until enough rows pass the filter; the tail is sorted before it is joined,
--- so that only the best of it are looked up.
+-- The nearest cells that stand: through the index, and by an exact scan of the unindexed tail,
+-- which holds nothing but what stands. The first condition widens the index search for this
+-- statement; it is evaluated once, before the scan begins. The iterative scan goes on until
+-- enough rows pass.
 WITH near AS MATERIALIZED (
     SELECT v.cell_id,
            (v.e::halfvec({dimension})) <=> %(e)s::halfvec({dimension}) AS distance
     FROM hyphaedb.cell_vector v
     JOIN hyphaedb.cell c ON c.mesh_id = v.mesh_id AND c.cell_id = v.cell_id
-    WHERE v.mesh_id = %(mesh_id)s AND v.layer = {layer} AND v.dimension = {dimension} {where}
+    WHERE (SELECT set_config('hnsw.ef_search', '{ef}', true)) IS NOT NULL
+      AND v.mesh_id = %(mesh_id)s AND v.layer = {layer} AND v.dimension = {dimension} {where}
+    ORDER BY (v.e::halfvec({dimension})) <=> %(e)s::halfvec({dimension}) LIMIT {limit}
+), tail AS MATERIALIZED (
+    SELECT cell_id, e <=> %(e)s::halfvec AS distance
+    FROM hyphaedb.fresh_vector
+    WHERE mesh_id = %(mesh_id)s AND layer = {layer} AND dimension = {dimension}
+      AND (expires_at IS NULL OR expires_at > %(now)s::timestamptz)
+    ORDER BY 2 LIMIT {limit}
+)
+SELECT cell_id, distance FROM (SELECT * FROM near UNION ALL SELECT * FROM tail) x
+ORDER BY distance, cell_id LIMIT {limit};
+
+-- name: search_filtered
+-- The same under any filter: the tail is sorted before it is joined with its cells, so that only
+-- the best of it are looked up.
+WITH near AS MATERIALIZED (
+    SELECT v.cell_id,
+           (v.e::halfvec({dimension})) <=> %(e)s::halfvec({dimension}) AS distance
+    FROM hyphaedb.cell_vector v
+    JOIN hyphaedb.cell c ON c.mesh_id = v.mesh_id AND c.cell_id = v.cell_id
+    WHERE (SELECT set_config('hnsw.ef_search', '{ef}', true)) IS NOT NULL
+      AND v.mesh_id = %(mesh_id)s AND v.layer = {layer} AND v.dimension = {dimension} {where}
     ORDER BY (v.e::halfvec({dimension})) <=> %(e)s::halfvec({dimension}) LIMIT {limit}
 ), tail AS MATERIALIZED (
     SELECT f.cell_id, f.distance
@@ -67,10 +90,6 @@ LIMIT {limit};
 SELECT c.cell_id, c.created_at FROM hyphaedb.cell c
 WHERE c.mesh_id = %(mesh_id)s AND c.layer = {layer} {where}
 ORDER BY c.cell_id DESC LIMIT {limit};
-
--- name: search_ef
--- A wider index search for a longer list, within this transaction.
-SELECT set_config('hnsw.ef_search', %(ef)s::integer::text, true);
 
 -- name: where_standing
 -- Cells that stand now.

@@ -192,13 +192,16 @@ CREATE TABLE hyphaedb.cell_vector (
 ALTER TABLE hyphaedb.cell_vector ALTER COLUMN e SET STORAGE PLAIN;
 
 -- The unindexed tail: acknowledged vectors that recall scans exactly until the worker drains them.
+-- A cell that is closed leaves it at once and its time to live is kept here as well, so that the
+-- scan need not look at the cells.
 CREATE TABLE hyphaedb.fresh_vector (
-    mesh_id   uuid NOT NULL,
-    cell_id   uuid NOT NULL,
-    model_id  uuid NOT NULL,
-    layer     smallint NOT NULL,
-    dimension smallint NOT NULL,
-    e         halfvec NOT NULL,
+    mesh_id    uuid NOT NULL,
+    cell_id    uuid NOT NULL,
+    model_id   uuid NOT NULL,
+    layer      smallint NOT NULL,
+    dimension  smallint NOT NULL,
+    expires_at timestamptz,
+    e          halfvec NOT NULL,
     PRIMARY KEY (mesh_id, cell_id, model_id),
     FOREIGN KEY (mesh_id, cell_id) REFERENCES hyphaedb.cell (mesh_id, cell_id) ON DELETE CASCADE
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
