@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+import re
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import typer
@@ -17,6 +19,7 @@ from hyphaedb.remote import RemoteMesh
 from hyphaedb.sync import SyncMesh
 from hyphaedb.verbs import Verbs
 
+ROOT: Final = Path(__file__).resolve().parents[2]
 VERBS = sorted(name for name in vars(Verbs) if not name.startswith("_"))
 
 #: `info` is a property of an opened mesh and `close` ends one: a server has the first as a
@@ -46,14 +49,14 @@ BESIDE_THE_VERBS = {
 }
 
 
-def commands(group: Any, path: str = "") -> set[str]:
-    """All commands below a group, by the words one types."""
-    found: set[str] = set()
+def commands(group: Any, path: str = "") -> dict[str, set[str]]:
+    """All commands below a group by the words one types, each with its options."""
+    found: dict[str, set[str]] = {}
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             found |= commands(command, f"{path}{name} ")
         else:
-            found.add(path + name)
+            found[path + name] = {o for p in command.params for o in (*p.opts, *p.secondary_opts)}
     return found
 
 
@@ -84,6 +87,23 @@ def test_every_verb_is_a_command(verb: str) -> None:
     assert COMMANDS.get(verb, verb.replace("_", "-")) in commands(
         typer.main.get_command(command_line)
     )
+
+
+def spoken() -> set[str]:
+    """Every command line that a message or a page tells somebody to type."""
+    texts = [*ROOT.glob("src/**/*.py"), *ROOT.glob("docs/*.md"), ROOT / "README.md"]
+    said = re.compile(r"(?:`|^    |: )hyphaedb ([a-z-]+[^`\n]*)", re.MULTILINE)
+    return {line for text in texts for line in said.findall(text.read_text(encoding="utf-8"))}
+
+
+@pytest.mark.parametrize("line", sorted(spoken()))
+def test_a_command_that_somebody_is_told_to_type_exists_with_its_options(line: str) -> None:
+    known = commands(typer.main.get_command(command_line))
+    words = [word.strip("\",.") for word in line.split()]
+    found = next((w for w in (" ".join(words[:2]), words[0]) if w in known), None)
+    assert found is not None
+    told = set(re.findall(r"(?<=\s)--[a-z-]+", line)) - {"--help"}
+    assert told <= known[found]
 
 
 async def test_every_verb_is_an_operation_of_the_server(operations: set[str]) -> None:

@@ -56,7 +56,13 @@ def clip(line: str, width: int) -> str:
 def wrapped(text: str, indent: str = "") -> list[str]:
     """Text in lines of at most 80 characters."""
     joined = " ".join(text.split())
-    return textwrap.wrap(joined, WIDTH, initial_indent=indent, subsequent_indent=indent)
+    return textwrap.wrap(
+        joined,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_on_hyphens=False,  # an option or an id in two pieces is no use
+    )
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -7,7 +7,7 @@ import logging
 import signal
 import sys
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,14 +19,18 @@ from hyphaedb.entrypoints.cli.calling import JsonOption, run
 from hyphaedb.entrypoints.cli.logs import to_stderr
 from hyphaedb.entrypoints.cli.place import settings
 from hyphaedb.entrypoints.cli.printing import say, say_json
-from hyphaedb.errors import Conflict
+from hyphaedb.errors import Conflict, Unavailable
 
 if TYPE_CHECKING:
     from hyphaedb.mesh import Home
 
+log = logging.getLogger(__name__)
+
 PortOption = Annotated[int | None, typer.Option(help="Port; 0 takes a free one.")]
 HostOption = Annotated[str | None, typer.Option(help="Address; of this machine only.")]
 
+#: How long to wait before a database that is away is asked again.
+AWAY_S = 2.0
 #: What a shell expects of a program that an interrupt ended.
 INTERRUPTED = 130
 
@@ -123,11 +127,31 @@ async def _serve(config: Config, *, worker: bool, first_mesh: bool, as_json: boo
             app = create_app(home, config, worker=worker)
             with running.announced(config, config.host, port):
                 _welcome(config, port, made, worker, as_json)
-                async with asyncio.TaskGroup() as both:
-                    both.create_task(serve(app, listener, stop))
-                    if worker:
-                        both.create_task(home.work(stop, None))
+                working = [_waves(home, stop, None)] if worker else []
+                await _together(stop, serve(app, listener, stop), *working)
     return INTERRUPTED if signal.SIGINT in came else 0
+
+
+async def _together(stop: asyncio.Event, *parts: Coroutine[Any, Any, None]) -> None:
+    """Run parts that end with ``stop``; the first to end, or to fail, ends the others."""
+    tasks = [asyncio.ensure_future(part) for part in parts]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stop.set()
+        for task in tasks:
+            await task
+
+
+async def _waves(home: Home, stop: asyncio.Event, mesh: str | None) -> None:
+    """Run waves until ``stop``. A database that is away is waited for, not died of."""
+    while not stop.is_set():
+        try:
+            await home.work(stop, mesh)
+        except Unavailable as error:
+            log.warning("database_away", extra={"reason": error.message})
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), AWAY_S)
 
 
 async def _first_mesh(home: Home, config: Config) -> str | None:
@@ -175,5 +199,5 @@ async def _work(config: Config, mesh: str | None, as_json: bool) -> int:
             else:
                 say([f"Running the waves of {mesh or 'every mesh'}. Ctrl-C ends it."])
                 sys.stdout.flush()
-            await home.work(stop, mesh)
+            await _waves(home, stop, mesh)
     return INTERRUPTED if signal.SIGINT in came else 0

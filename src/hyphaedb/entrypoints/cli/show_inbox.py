@@ -75,7 +75,9 @@ def agents(answer: Sequence[Agent]) -> list[str]:
 def _standing(one: Agent) -> str:
     if one.retired_at is not None:
         return "retired"
-    return "muted" if one.muted else counted(one.active_days, "day")
+    if one.muted:
+        return "muted"
+    return f"{counted(one.active_days, 'day')} active" if one.active_days else "new"
 
 
 def agent(answer: Agent) -> list[str]:
@@ -100,5 +102,5 @@ def matches(answer: Sequence[BeaconMatch]) -> list[str]:
     """What a beacon would have caught."""
     if not answer:
         return ["It would have caught nothing. A smaller --radius catches more."]
-    rows = [(f"{m.cosine:.2f}", age(m.at), str(m.cell_id), m.headline) for m in answer]
-    return table(("cosine", "age", "cell", "headline"), rows)
+    rows = [(f"{m.cosine:.2f}", str(m.cell_id), m.headline) for m in answer]
+    return table(("cosine", "cell", "headline"), rows)

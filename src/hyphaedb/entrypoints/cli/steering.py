@@ -8,13 +8,15 @@ from typing import Annotated
 
 import typer
 
-from hyphaedb.config import SETTINGS, shown
+from hyphaedb.config import shown
 from hyphaedb.entrypoints.cli.calling import JsonOption, command, told
 from hyphaedb.entrypoints.cli.place import settings
 from hyphaedb.entrypoints.cli.printing import say, say_json, table, wrapped
 from hyphaedb.errors import Unavailable, face_of
 from hyphaedb.model import Check, MeshInfo, MuteKind, Stats
 from hyphaedb.verbs import Verbs
+
+_INDENT = " " * 5
 
 Subject = Annotated[str, typer.Argument(help="The agent, author or cell type.")]
 Kind = Annotated[MuteKind, typer.Argument(help="What to silence.")]
@@ -110,9 +112,10 @@ def _looking(app: typer.Typer) -> None:
     def show_checks(answer: Sequence[Check]) -> list[str]:
         lines: list[str] = []
         for check in answer:
-            lines += wrapped(f"{'ok  ' if check.ok else 'BAD '} {check.name}: {check.detail}")
+            first, *rest = wrapped(f"{check.name}: {check.detail}", _INDENT)
+            lines += [f"{'ok' if check.ok else 'BAD':<{len(_INDENT)}}{first.lstrip()}", *rest]
             if not check.ok and check.remedy:
-                lines += wrapped(check.remedy, "     ")
+                lines += wrapped(check.remedy, _INDENT)
         return lines
 
     @command(app, "doctor", show=show_checks, key="checks",
@@ -128,9 +131,8 @@ def _looking(app: typer.Typer) -> None:
         if as_json:
             say_json(values)
             return
-        meaning = {s.name: s.meaning for s in SETTINGS}
-        rows = [(name, str(value), meaning[name]) for name, value in values.items()]
-        say(table(("setting", "value", "meaning"), rows))
+        say(f"{name:<22} {value}".rstrip() for name, value in values.items())
+        say(["", "docs/settings.md says what each means and what raising it costs."])
 
 
 #: What `doctor` exits with when something is wrong.
