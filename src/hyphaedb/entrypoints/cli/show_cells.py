@@ -33,7 +33,7 @@ def receipt(answer: Receipt) -> list[str]:
             "Its wave failed for good; `hyphaedb trace` says why, `hyphaedb retry-dead` retries."
         ]
     if not answer.delivered:
-        return wrapped(f"Delivered to nobody: {answer.why_nobody or 'no agent is near'}.")
+        return wrapped(f"Delivered to nobody. {answer.why_nobody or ''}")
     lines = wrapped(f"Delivered to {', '.join(answer.delivered)}.")
     if answer.read:
         lines += wrapped(f"Read by {', '.join(answer.read)}.")

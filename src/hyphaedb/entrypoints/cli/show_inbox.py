@@ -51,8 +51,9 @@ def item(one: InboxItem) -> list[str]:
 def _path(one: InboxItem) -> str:
     match one.route:
         case Route.WAVE:
-            way = " > ".join(clip(step.headline, 40) for step in one.path)
-            return f"path: new cell > {way}" if way else "path: straight from the new cell"
+            between = [step for step in one.path if step.cell_id != one.cell_id]
+            way = " > ".join(["new cell", *(clip(step.headline, 40) for step in between), "you"])
+            return f"path: {way}"
         case Route.BEACON:
             return f"path: beacon “{one.beacon}”"
         case Route.SWEEP:

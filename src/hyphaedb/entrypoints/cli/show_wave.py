@@ -71,14 +71,16 @@ def _delivered(wave: Trace) -> list[str]:
 
 
 def _delivery(delivery: Delivery, energy: float) -> list[str]:
-    score = f"score {delivery.score:.2f}: " if delivery.route is not Route.LOG else ""
     parts = f"relevance {delivery.relevance:.2f}, interest {delivery.interest:.2f}"
-    lines = [f"  {delivery.agent}", f"    {score}{parts}, {_why(delivery)}"]
-    if delivery.route is Route.WAVE or delivery.path:
-        lines.append(f"    {energy:>6.2f}  the cell itself")
-    for depth, step in enumerate(delivery.path, 1):
-        indent = "  " * min(depth, 8)
-        lines.append(clip_kept(f"    {step.energy:>6.2f}  {indent}", step.headline))
+    score = f"score {delivery.score:.2f} ({parts}), " if delivery.route is not Route.LOG else ""
+    lines = [f"  {delivery.agent}", *wrapped(f"{score}{_why(delivery)}", "    ")]
+    if delivery.route is not Route.WAVE:
+        return lines
+    stations = [(energy, "this cell")]
+    stations += [(s.energy, s.headline) for s in delivery.path if s.cell_id != delivery.cell_id]
+    stations.append((delivery.energy, delivery.agent))
+    for depth, (left, name) in enumerate(stations):
+        lines.append(clip_kept(f"    {left:>8.2f}  {'  ' * min(depth, 8)}", name))
     return lines
 
 
@@ -91,7 +93,7 @@ def _why(delivery: Delivery) -> str:
     match delivery.route:
         case Route.WAVE:
             hops = counted(delivery.hops, "hop")
-            return f"by the wave after {hops} with energy {delivery.energy:.2f} left"
+            return f"by the wave after {hops}; the energy left at each:"
         case Route.BEACON:
             return f"by its beacon “{delivery.beacon}”"
         case Route.SWEEP:
@@ -119,7 +121,7 @@ def _refusal(one: Refused, gate: float) -> str:
         why += f" (relevance {one.relevance:.2f}, interest {one.interest:.2f})"
     else:
         why = _REASONS[one.reason]
-    return clip_kept("  ", f"{clip(one.agent, 28):<28}  {why}")
+    return clip_kept(f"  {clip(one.agent, 28):<28}  ", why)
 
 
 def _more(count: int) -> list[str]:
