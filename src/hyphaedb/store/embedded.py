@@ -14,6 +14,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ from hyphaedb.store.faults import first_line
 SETTINGS = """\
 # Written by HyphaeDB at every start; put your own settings into postgresql.auto.conf.
 listen_addresses = ''
+unix_socket_permissions = 0700
 max_connections = 100
 shared_buffers = 256MB
 work_mem = 16MB
@@ -51,17 +53,19 @@ _WAY_OUT = "Or set HYPHAEDB_DATABASE_URL to a Postgres of your own."
 START_S = 60
 LOOK_AGAIN_S = 0.1
 
+_THREADS = threading.Lock()
+
 
 def default_data_dir() -> Path:
     """Where the embedded server keeps its data when nothing is said.
 
-    The user's data directory; for root a system directory, because the server then runs as a
+    The user's data directory; for root ``/var/lib/hyphaedb``, because the server then runs as a
     user of its own, which must not need a way through root's home.
     """
     import platformdirs
 
     if _is_root():
-        return Path(platformdirs.site_data_path("hyphaedb", multipath=False)).resolve()
+        return Path("/var/lib/hyphaedb")
     return platformdirs.user_data_path("hyphaedb")
 
 
@@ -127,6 +131,9 @@ def _run(cluster: Path, package: Any) -> str:
     After a crash it first replays its log. One that dies while we look is started again.
     """
     server = package.get_server(cluster, cleanup_mode=None, start=False)
+    # The package locks one file of the temporary directory for all users of the machine: the
+    # second user may not even open it. Ours lies beside the data.
+    server._lock = _lock(cluster.parent / ".server.lock")
     deadline = time.monotonic() + START_S
     while True:
         _strike_dead(cluster)
@@ -273,26 +280,42 @@ def _self() -> tuple[int, float]:
     return os.getpid(), psutil.Process().create_time()
 
 
+def _lock(path: Path) -> Any:
+    """A lock between processes; it falls with the process that holds it."""
+    import fasteners  # type: ignore[import-untyped]
+
+    return fasteners.InterProcessLock(str(path))
+
+
 @contextmanager
 def _register(home: Path) -> Iterator[list[tuple[int, float]]]:
     """The living users of the server on ``home``, held alone; changes are written on leaving."""
-    import fasteners  # type: ignore[import-untyped]
-
     path = home / "users.json"
-    with fasteners.InterProcessLock(str(home / ".lock")):
+    # The lock between processes does not part the threads of one.
+    with _THREADS, _lock(home / ".lock"):
         recorded = json.loads(path.read_text()) if path.exists() else []
-        users = []
-        for pid, born in recorded:
-            try:
-                # Pids are used again; the start time tells a namesake from the user meant.
-                if abs(psutil.Process(pid).create_time() - born) < 1.0:
-                    users.append((pid, born))
-            except psutil.NoSuchProcess:
-                continue
+        users = [(pid, born) for pid, born in recorded if _lives(pid, born)]
         yield users
         fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps(users))
-        fresh.replace(path)
+        try:
+            fresh.write_text(json.dumps(users))
+            fresh.replace(path)
+        except OSError as error:
+            raise Unavailable(
+                f"The data directory {home} cannot be written ({_why(error)}).",
+                f"Free space on its disk; what was acknowledged is safe. {_WAY_OUT}",
+                retry_after_s=5.0,
+            ) from error
+
+
+def _lives(pid: int, born: float) -> bool:
+    """Whether a user is still there. Pids are used again; the start time tells a namesake."""
+    try:
+        process = psutil.Process(pid)
+        alive = process.status() != psutil.STATUS_ZOMBIE
+        return alive and abs(process.create_time() - born) < 1.0
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _why(error: BaseException) -> str:
