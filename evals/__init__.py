@@ -1,1 +1,1 @@
-"""Evaluations on public, human-labelled packs, through the real engine with the shipped defaults."""
+"""Evaluations on public, human-labelled packs, through the real engine as it ships."""

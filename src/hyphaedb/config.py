@@ -77,7 +77,7 @@ class Config:
 
     body_chars_max: int = 8_000
     recall_k: int = 10
-    recall_floor: float = 0.0
+    recall_floor: float = 0.25
     recall_tokens: int = 4_000
     inbox_items: int = 20
     inbox_tokens: int = 2_000
@@ -198,7 +198,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("sweep_newcomer_items", "Items a newcomer gets from the past.", "noise", 0, 1000),
     Setting("body_chars_max", "Characters in a cell's body.", "diluted vectors", 100, 100_000),
     Setting("recall_k", "Hits of a recall.", "longer answers", 1, 200),
-    Setting("recall_floor", "Least score of a hit.", "more empty answers", 0, 1),
+    Setting("recall_floor", "Least evidence of an answer.", "more empty answers", 0, 1),
     Setting("recall_tokens", "Token budget of a recall.", "longer prompts", 50, 200_000),
     Setting("inbox_items", "Items of one inbox page.", "longer prompts", 1, 500),
     Setting("inbox_tokens", "Token budget of one inbox page.", "longer prompts", 50, 200_000),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hyphaedb.engine import validation
+from hyphaedb.engine.composing import embed
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.signals import SignalKind, emit
 from hyphaedb.engine.wakeups import WORK
@@ -24,7 +25,6 @@ from hyphaedb.model import (
     PrincipalId,
     PrincipalKind,
 )
-from hyphaedb.providers.windows import embed_bodies
 from hyphaedb.store import agents
 from hyphaedb.store.agents import NewAgent
 from hyphaedb.store.rows import AgentRow
@@ -32,6 +32,7 @@ from hyphaedb.store.rows import AgentRow
 #: Names a process remembers; beyond that the oldest is looked up again.
 _REMEMBERED_MAX = 2_000
 BEACON_CHARS_MAX = 2_000
+_IDS_LAST_S = 10.0
 
 
 class Members:
@@ -40,6 +41,8 @@ class Members:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._known: dict[str, tuple[date, AgentRow]] = {}
+        self._ids: dict[str, AgentId] = {}
+        self._ids_at: datetime | None = None
 
     async def active(self, name: str) -> AgentRow:
         """A registered agent that is doing something today; its active days are counted.
@@ -65,6 +68,14 @@ class Members:
             self._known.pop(next(iter(self._known)))
         self._known[name] = (today, row)
         return row
+
+    async def ids_by_name(self) -> Mapping[str, AgentId]:
+        """Every agent's id by name; up to ten seconds old, so a recall costs no look-up."""
+        now = self._context.now()
+        if self._ids_at is None or abs((now - self._ids_at).total_seconds()) > _IDS_LAST_S:
+            self._ids = {a.name: a.agent_id for a in await self.all()}
+            self._ids_at = now
+        return self._ids
 
     async def find(self, name: str) -> AgentRow:
         """A registered agent, retired or not; NotFound names close ones."""
@@ -191,9 +202,10 @@ class Members:
         return value
 
     async def _embed(self, text: str) -> NDArray[np.float32]:
-        vectors, _ = await embed_bodies(self._context.embedder, [text])
+        vectors, _ = await embed(self._context, [text])
         return vectors
 
     def _changed(self, name: str) -> None:
         self._known.pop(name, None)
+        self._ids_at = None
         self._context.wakeups.ring(WORK, self._context.info.mesh_id)

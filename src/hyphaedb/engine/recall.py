@@ -1,7 +1,7 @@
 """Recall: candidate lists from the store, fusion in the protocol, budget, and the reader's trace.
 
 Every acknowledged store is seen: the vector list scans the unindexed tail exactly. An answer
-below the floor is empty and says so.
+with too little evidence is empty and says so.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+import numpy as np
+
 from hyphaedb.engine import validation
-from hyphaedb.engine.candidates import Found, gather
+from hyphaedb.engine.candidates import Found, Query, gather
+from hyphaedb.engine.composing import embed
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.identity import named
 from hyphaedb.engine.members import Members
@@ -26,7 +29,8 @@ from hyphaedb.model import (
     RecallMode,
     SessionId,
 )
-from hyphaedb.providers.windows import embed_bodies
+from hyphaedb.protocol import fusion
+from hyphaedb.protocol.calibration import Baseline, calibrate
 from hyphaedb.store import cells, search
 from hyphaedb.store.pool import Tx
 from hyphaedb.store.traces import headline
@@ -42,6 +46,7 @@ class Recaller:
         self._context = context
         self._members = members
         self._trace = ReaderTrace(context)
+        self._baseline: Baseline | None = None
 
     async def close(self) -> None:
         """Write down what was read and not yet noted."""
@@ -74,11 +79,12 @@ class Recaller:
         if session is not None:
             validation.name(session, "session")
         reader = await self._members.active(agent) if agent is not None else None
-        vectors, _ = await embed_bodies(context.embedder, [query])
+        asked = await self._ask(query, mode, least, most)
+        yardstick = await self._yardstick()
         now = context.now()
         async with context.database.statement() as tx:
             clauses = await search.resolve(tx, context.info.mesh_id, wanted, now=now, as_of=as_of)
-            found = await gather(tx, context, query, vectors[0], most, mode, clauses, least, now)
+            found = await gather(tx, context, asked, yardstick, clauses, now)
             hits = await self._hydrate(tx, found.best)
         kept, spent = _within(hits, budget)
         if reader is not None and kept:
@@ -87,6 +93,22 @@ class Recaller:
             )
             self._trace.note(reader, [h.cell.cell_id for h in kept], named_session)
         return Recalled(tuple(kept), found.below_floor, len(hits) - len(kept), spent)
+
+    async def _ask(self, text: str, mode: RecallMode, floor: float, k: int) -> Query:
+        """The question taken apart: a name in it says whom it is about, the rest is embedded."""
+        agents = await self._members.ids_by_name()
+        address = fusion.address(text, agents.keys())
+        vectors, _ = await embed(self._context, [address.topic])
+        about = frozenset(agents[name] for name in address.names)
+        return Query(text, vectors[0], about, mode, floor, k)
+
+    async def _yardstick(self) -> Baseline:
+        """How far apart unrelated texts are under this embedder: the same for every mesh of it."""
+        if self._baseline is None:
+            shipped = await self._context.embedder.panel()
+            none = np.zeros((0, self._context.info.dimension), np.float32)
+            self._baseline = calibrate(none, shipped).floor
+        return self._baseline
 
     async def _hydrate(self, tx: Tx, best: Sequence[Found]) -> list[Hit]:
         """Cells for the best candidates, in their order."""
@@ -111,7 +133,7 @@ class Recaller:
         kinds = tuple(validation.member(CellType, t, "cell type") for t in types)
         wanted = Filter(types=kinds)
         any_tag = set(validation.tags(tags))
-        vectors, _ = await embed_bodies(context.embedder, [text])
+        vectors, _ = await embed(context, [text])
         async with context.database.statement() as tx:
             mesh_id = context.info.mesh_id
             clauses = await search.resolve(tx, mesh_id, wanted, now=context.now())

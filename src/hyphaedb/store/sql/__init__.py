@@ -27,6 +27,7 @@ QUERY_FILES = (
     "agents.sql",
     "bulk.sql",
     "cells.sql",
+    "facts.sql",
     "forget.sql",
     "graph.sql",
     "inbox.sql",
