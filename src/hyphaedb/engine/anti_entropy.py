@@ -22,7 +22,7 @@ from hyphaedb.engine.deciding import Landing
 from hyphaedb.engine.failpoints import Failpoint
 from hyphaedb.engine.law import KnownCells
 from hyphaedb.engine.linking import gridded
-from hyphaedb.engine.planning import Settled
+from hyphaedb.engine.planning import Settled, travels
 from hyphaedb.engine.pump import Pump
 from hyphaedb.engine.wakeups import NEWS
 from hyphaedb.model import AgentId, DiffId, DiffKind, Route
@@ -49,20 +49,38 @@ class Sweeper:
         self._context = context
         self._pump = pump
 
+    async def run(self) -> int:
+        """Sweep everything if that was asked for, else for whoever may lack something; returns
+        the deliveries added. What has to wait stays with the pump."""
+        pump = self._pump
+        asked = frozenset(pump.asked)
+        scope = None if asked else frozenset(pump.newcomers)
+        added, more = await self.sweep(scope)
+        pump.newcomers = set(more)
+        await pump.note_swept(asked)
+        return added
+
     async def sweep(self, scope: frozenset[AgentId] | None) -> tuple[int, frozenset[AgentId]]:
         """Deliver what agents in ``scope`` (None: all) lack.
 
         Returns the deliveries added and the agents that have more coming: with a scope each gets
-        at most ``sweep_newcomer_items`` a sweep, best first, so that nobody is flooded.
+        at most ``sweep_newcomer_items`` a sweep, best first, so that nobody is flooded; and nobody
+        gets more than his attention allows.
         """
         mirror = self._pump.mirror
+        everybody = scope is None
+        wanted = self._pump.receivers() if scope is None else scope
         if mirror.info.paused or mirror.info.shadow:
-            return 0, scope or frozenset()
+            return 0, wanted
         context, now = self._context, self._context.now()
         mesh_id = context.info.mesh_id
         async with context.database.read() as tx:
             past = await log.past_counts(tx, mesh_id)
-        waiting: dict[AgentId, list[_Missing]] = {}
+            left = await self._pump.attention(tx)
+        tired = frozenset(a for a in wanted if left.get(a, 1) <= 0)
+        if wanted <= tired:
+            return 0, wanted
+        waiting: dict[tuple[AgentId, bool], list[_Missing]] = {}
         added, after = 0, 0
         while True:
             async with context.database.read() as tx:
@@ -75,19 +93,19 @@ class Sweeper:
                 }
             if not page:
                 break
-            missing = await asyncio.to_thread(self._missing, page, had, told, scope, now)
-            added += await self._sort(missing, waiting, scope is None)
+            missing = await asyncio.to_thread(self._missing, page, had, told, wanted - tired, now)
+            added += await self._sort(missing, waiting, left, everybody)
             after = max(d.dot or 0 for d in page)
-        more, chosen = self._choose(waiting, past, scope is None)
+        more, chosen = self._choose(waiting, past, left, everybody)
         added += await self._record(chosen)
-        return added, more
+        return added, more | tired
 
     def _missing(
         self,
         page: Sequence[PendingRow],
         had: set[tuple[DiffId, AgentId]],
         told: dict[DiffId, list[AgentId]],
-        scope: frozenset[AgentId] | None,
+        scope: frozenset[AgentId],
         now: datetime,
     ) -> list[_Missing]:
         """What the waves of these diffs would deliver on the present graph and was not."""
@@ -95,29 +113,31 @@ class Sweeper:
         receivers = [
             i
             for i, r in enumerate(mirror.roster.receivers)
-            if r.receives and not r.retired and (scope is None or r.agent_id in scope)
+            if r.receives and not r.retired and r.agent_id in scope
         ]
         out: list[_Missing] = []
         probes = gridded(np.stack([d.vector for d in page]))
         known = self._known(receivers)
         for diff, probe in zip(page, probes, strict=True):
-            if mirror.row(diff) is None:
+            spreads = travels(diff, now)
+            if mirror.row(diff) is None or not (spreads or diff.kind is DiffKind.RETRACTED):
                 continue
             names = dict.fromkeys(told.get(diff.diff_id, ()))
-            subject = planner.subject(diff, probe)
+            subject = planner.subject(diff, probe, now)
             layer = mirror.layers[diff.layer]
             ceilings = mirror.law.ceilings(subject, layer, mirror.roster, known[diff.layer])
             watched = planner.watched(subject)
             lacking = set()
             for i in receivers:
                 agent_id = mirror.roster.receivers[i].agent_id
-                may = ceilings[i] >= mirror.law.gate or agent_id in names or agent_id in watched
+                near = spreads and ceilings[i] >= mirror.law.gate
+                may = near or agent_id in names or agent_id in watched
                 if may and (diff.diff_id, agent_id) not in had:
                     lacking.add(agent_id)
             if not lacking:
                 continue
             ran = planner.run(diff, probe, now)
-            settled = planner.judge(diff, probe, ran, names, frozenset())
+            settled = planner.judge(diff, probe, ran, names, frozenset(), now)
             out.extend(
                 _Missing(settled, x) for x in settled.decision.landings if x.agent_id in lacking
             )
@@ -130,7 +150,11 @@ class Sweeper:
         return [KnownCells(*layer.touches.known_by(holders)) for layer in mirror.layers]
 
     async def _sort(
-        self, missing: list[_Missing], waiting: dict[AgentId, list[_Missing]], everything: bool
+        self,
+        missing: list[_Missing],
+        waiting: dict[tuple[AgentId, bool], list[_Missing]],
+        left: dict[AgentId, int],
+        everybody: bool,
     ) -> int:
         """Record at once what is owed without limit; keep the rest to be ranked."""
         registered = {r.agent_id: r.registered_at for r in self._pump.mirror.roster.receivers}
@@ -139,39 +163,39 @@ class Sweeper:
         for item in missing:
             agent_id = item.landing.agent_id
             is_past = item.settled.diff.created_at < registered[agent_id]
-            if everything and not is_past:
+            if everybody and not is_past and agent_id not in left:
                 now_due.append(item)
                 continue
-            kept = waiting.setdefault(agent_id, [])
+            kept = waiting.setdefault((agent_id, is_past), [])
             kept.append(item)
             # Ranking keeps one more than can be used, so that "there is more" is known.
-            if len(kept) > 4 * (most + 1):
+            useful = max(most, left.get(agent_id, 0)) + 1
+            if len(kept) > 4 * useful:
                 kept.sort(key=_rank)
-                del kept[most + 1 :]
+                del kept[useful:]
         return await self._record(now_due)
 
     def _choose(
-        self, waiting: dict[AgentId, list[_Missing]], past: dict[AgentId, int], everything: bool
+        self,
+        waiting: dict[tuple[AgentId, bool], list[_Missing]],
+        past: dict[AgentId, int],
+        left: dict[AgentId, int],
+        everybody: bool,
     ) -> tuple[frozenset[AgentId], list[_Missing]]:
         """The best of what waits for each agent, and who has more coming."""
         most = self._context.config.sweep_newcomer_items
-        registered = {r.agent_id: r.registered_at for r in self._pump.mirror.roster.receivers}
         more: set[AgentId] = set()
         chosen: list[_Missing] = []
-        for agent_id, items in sorted(waiting.items(), key=lambda kv: kv[0].bytes):
-            items.sort(key=_rank)
+        for agent_id in sorted({agent for agent, _ in waiting}, key=lambda a: a.bytes):
+            # From before it registered an agent gets so much in all, whatever is left of it.
             allowance = max(0, most - past.get(agent_id, 0))
-            taken = 0
-            for item in items:
-                is_past = item.settled.diff.created_at < registered[agent_id]
-                if is_past and allowance == 0:
-                    continue
-                if taken >= most and not everything:
-                    more.add(agent_id)
-                    break
-                taken += 1
-                allowance -= 1 if is_past else 0
-                chosen.append(item)
+            items = sorted(waiting.get((agent_id, True), []), key=_rank)[:allowance]
+            items = sorted([*items, *waiting.get((agent_id, False), [])], key=_rank)
+            room = len(items) if everybody else most
+            room = min(room, left.get(agent_id, room))
+            chosen.extend(items[:room])
+            if len(items) > room:
+                more.add(agent_id)
         return frozenset(more), chosen
 
     async def _record(self, items: list[_Missing]) -> int:

@@ -29,6 +29,30 @@ from hyphaedb.store import cells
 from hyphaedb.store.pool import Tx
 from hyphaedb.store.rows import AgentRow, CellRow, DiffRow
 
+#: float32 sums of a few thousand squares stay well within this of 1.
+_LENGTH_SLACK = 1e-2
+
+
+async def embed(context: Context, texts: list[str]) -> tuple[NDArray[np.float32], list[int]]:
+    """Unit vectors and window counts; Unavailable for an answer that cannot be one.
+
+    Every text of a mesh is embedded here: a vector of another size or with NaN must not get in.
+    """
+    vectors, windows = await embed_bodies(context.embedder, texts)
+    wanted = (len(texts), context.info.dimension)
+    if vectors.shape != wanted or not np.isfinite(vectors).all():
+        raise Unavailable(
+            f"The embedder answered {vectors.shape} numbers where {wanted} belong, or no finite"
+            " ones.",
+            "Check the embedder; nothing was written.",
+        )
+    if np.abs(np.linalg.norm(vectors, axis=1) - 1.0).max(initial=0.0) > _LENGTH_SLACK:
+        raise Unavailable(
+            "The embedder answered a vector that is not of length 1.",
+            "Check the embedder; nothing was written.",
+        )
+    return vectors, windows
+
 
 class Composer:
     """Rows of one mesh, made from checked input."""
@@ -37,16 +61,8 @@ class Composer:
         self._context = context
 
     async def embed(self, bodies: list[str]) -> tuple[NDArray[np.float32], list[int]]:
-        """Unit vectors and window counts; Unavailable for an answer that cannot be one."""
-        vectors, windows = await embed_bodies(self._context.embedder, bodies)
-        wanted = (len(bodies), self._context.info.dimension)
-        if vectors.shape != wanted or not np.isfinite(vectors).all():
-            raise Unavailable(
-                f"The embedder answered {vectors.shape} numbers where {wanted} belong, or no "
-                "finite ones.",
-                "Check the embedder; nothing was written.",
-            )
-        return vectors, windows
+        """See :func:`embed`."""
+        return await embed(self._context, bodies)
 
     def energy(self, salience: float, kind: CellType) -> int:
         """E0 of a cell's diff in micro-units (Eq. 5)."""

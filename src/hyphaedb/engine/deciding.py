@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hyphaedb.engine.law import Law, Reading
 from hyphaedb.engine.roster import Receiver, Roster
 from hyphaedb.engine.topology import Grid, Layer, Rows, Vectors
-from hyphaedb.engine.touches import KNOWS
+from hyphaedb.engine.touches import Touched
 from hyphaedb.engine.waves import UNSETTLED, Ran
 from hyphaedb.model import AgentId, BeaconId, CellId, CellType, DiffKind, Refusal, Route
 from hyphaedb.protocol import geometry
@@ -38,6 +38,8 @@ class Subject:
     author: AgentId
     author_name: str
     author_holder: UUID
+    #: Whether the cell still stands; one that does not is nobody's news.
+    travels: bool
     probe: Grid
     vector: Vectors
 
@@ -74,6 +76,8 @@ class Decision:
 
     landings: tuple[Landing, ...]
     refused: tuple[Turned, ...]
+    #: Those whose attention was used up: the sweep owes it to them.
+    postponed: tuple[AgentId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ class _Reach:
     via: Rows
 
 
-def reach(ran: Ran, layer: Layer, roster: Roster) -> _Reach:
+def reach(ran: Ran, layer: Layer, touched: Touched, roster: Roster) -> _Reach:
     """Which holders the wave can get to: over cells they touched and cells they hang on.
 
     A leaf's link has weight 1, so arriving costs one unit more than the cell it hangs on, and
@@ -93,7 +97,6 @@ def reach(ran: Ran, layer: Layer, roster: Roster) -> _Reach:
     holders = len(roster.holder_ids)
     cost_of = ran.cost_of(layer.count)
     costs, via = roster.leaf_costs(cost_of)
-    touched = layer.touches.of(ran.settled)
     if len(touched.places):
         keys = np.full(holders, np.iinfo(np.int64).max)
         rank = touched.places.astype(np.int64)
@@ -131,8 +134,9 @@ class Decider:
         roster = self._roster
         if not roster.receivers:
             return Decision((), ())
-        reached = reach(ran, self._layer, roster)
-        reading = self._law.read(subject, ran, self._layer, roster)
+        touched = self._layer.touches.of(ran.settled)
+        reached = reach(ran, self._layer, touched, roster)
+        reading = self._law.read(subject, ran, touched, roster)
         knows = self._knowing(subject)
         muted = subject.author_name in roster.muted_authors or (
             subject.type.value in roster.muted_types
@@ -140,6 +144,7 @@ class Decider:
         beacons = self.beacons(subject)
         landings: list[Landing] = []
         refused: list[Turned] = []
+        postponed: list[AgentId] = []
         for i, receiver in enumerate(roster.receivers):
             if receiver.retired or not receiver.receives:
                 continue
@@ -151,9 +156,11 @@ class Decider:
                 reason = Refusal.MUTED
             if reason is not None:
                 refused.append(_turned(receiver, reason, reading, i))
+                if reason is Refusal.BANDWIDTH:
+                    postponed.append(receiver.agent_id)
             else:
                 landings.append(self._landing(receiver, route, reached, reading, i, ran, beacon))
-        return self._bounded(landings, refused)
+        return self._bounded(landings, refused, postponed)
 
     def _judge(
         self,
@@ -168,14 +175,18 @@ class Decider:
         knows: frozenset[int],
     ) -> tuple[Refusal | None, Route]:
         """Why not (None: deliver) and by which route, most telling reason first."""
-        if receiver.agent_id == subject.author or receiver.holder in knows:
+        mine = self._roster.holder_rows.get(subject.author_holder) == receiver.holder
+        if receiver.agent_id == subject.author or mine:
             return Refusal.OWN, Route.WAVE
+        # Before what they know: whoever vouched for a cell must hear that it is taken back.
         if receiver.agent_id in told:
             return None, Route.LOG
+        if receiver.holder in knows:
+            return Refusal.OWN, Route.WAVE
         if receiver.muted:
             return Refusal.MUTED, Route.WAVE
-        if subject.kind is DiffKind.RETRACTED:
-            # A retraction follows the log; nobody is bothered with what he never received.
+        if not subject.travels:
+            # It goes by the log alone; nobody is bothered with what he never received.
             return Refusal.NOT_REACHED, Route.LOG
         if beacon is not None:
             return None, Route.BEACON
@@ -192,13 +203,12 @@ class Decider:
         row = self._layer.row(subject.cell_id)
         if row is None:
             return frozenset()
-        touched = self._layer.touches.of(np.array([row], np.int32))
-        return frozenset(int(h) for h in touched.holders[touched.strengths >= KNOWS])
+        return self._layer.touches.known_to(row)
 
     def beacons(self, subject: Subject) -> dict[AgentId, BeaconId]:
         """The nearest beacon of each agent whose region and filters this diff is in."""
         roster = self._roster
-        if not roster.beacons or subject.kind is DiffKind.RETRACTED:
+        if not roster.beacons or not subject.travels:
             return {}
         near = geometry.quantise_micros(geometry.cosine(subject.vector, roster.beacon_vectors))
         best: dict[AgentId, tuple[int, UUID]] = {}
@@ -240,16 +250,20 @@ class Decider:
             beacon_id=beacon if route is Route.BEACON else None,
         )
 
-    def _bounded(self, landings: list[Landing], refused: list[Turned]) -> Decision:
+    def _bounded(
+        self, landings: list[Landing], refused: list[Turned], postponed: list[AgentId]
+    ) -> Decision:
         landings.sort(key=lambda x: (x.route is not Route.LOG, -x.score, x.agent_id.bytes))
         over = landings[self._delivered_max :]
-        names = {r.agent_id: r.name for r in self._roster.receivers}
-        refused.extend(
-            Turned(names[x.agent_id], Refusal.BUDGET, x.score, x.relevance, x.interest)
-            for x in over
-        )
+        if over:
+            names = {r.agent_id: r.name for r in self._roster.receivers}
+            refused.extend(
+                Turned(names[x.agent_id], Refusal.BUDGET, x.score, x.relevance, x.interest)
+                for x in over
+            )
         refused.sort(key=lambda x: (-x.score, x.name))
-        return Decision(tuple(landings[: self._delivered_max]), tuple(refused[:REFUSED_MAX]))
+        landed = tuple(landings[: self._delivered_max])
+        return Decision(landed, tuple(refused[:REFUSED_MAX]), tuple(postponed))
 
 
 def _turned(receiver: Receiver, reason: Refusal, reading: Reading, i: int) -> Turned:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
+from uuid import UUID
 
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.mirror import Mirror
 from hyphaedb.engine.signals import SignalKind
+from hyphaedb.engine.topology import days_of
 from hyphaedb.engine.touches import KNOWS, RECALLED
 from hyphaedb.model import AgentId, CellId, MeshInfo, MuteKind
 from hyphaedb.store import access, agents, graph
@@ -31,7 +33,9 @@ class News:
     mutes: list[tuple[MuteKind, str]] = field(default_factory=list)
     edges: list[Edge] | None = None
     newcomers: set[AgentId] = field(default_factory=set)
-    sweep: bool = False
+    #: Signals that ask for a sweep; they stay until it is done, or a crash would lose it.
+    asked: frozenset[UUID] = frozenset()
+    erased: bool = False
 
     @property
     def paused(self) -> bool | None:
@@ -57,7 +61,8 @@ class Intake:
             news.mutes = await access.mutes(tx, mesh_id)
         if SignalKind.EDGE.value in kinds:
             news.edges = await graph.load_edges(tx, mesh_id)
-        news.sweep = SignalKind.SWEEP.value in kinds
+        news.asked = frozenset(s.signal_id for s in waiting if s.kind == SignalKind.SWEEP.value)
+        news.erased = SignalKind.FORGOTTEN.value in kinds
         news.newcomers = {
             AgentId(s.subject) for s in waiting if s.kind == SignalKind.NEWCOMER.value
         }
@@ -79,6 +84,8 @@ class Intake:
                         strength = KNOWS if kind is SignalKind.TOUCHED else RECALLED
                         cell_id = CellId(signal.subject)
                         moved.add(mirror.touch(cell_id, signal.other, strength))
+                        if kind is SignalKind.TOUCHED:
+                            mirror.use(cell_id, days_of(signal.at))
                 case SignalKind.CLOSED:
                     mirror.close(CellId(signal.subject))
                 case SignalKind.FORGOTTEN:

@@ -47,13 +47,20 @@ class Mirror:
         self.info = info
         self.config = config
         dimension = info.dimension
-        self.layers = [Layer(n, dimension, links_of(n, config)) for n in range(LAYERS)]
+        self.layers = [
+            Layer(n, dimension, links_of(n, config), dormancy=config.dormancy)
+            for n in range(LAYERS)
+        ]
         self.roster = Roster(dimension, config.attach_nearest)
         self.law = Law(config, dimension, shipped_panel)
         self.next_ordinal = 0
         self.graph_epoch = 0
         self.panel: Panel | None = None
+        self.swept_at: datetime | None = None
         self.edges: dict[UUID, Edge] = {}
+        # What came before the cell it concerns was linked: edges, and touches by holder.
+        self._early_edges: dict[UUID, Edge] = {}
+        self._early_touches: dict[UUID, dict[int, tuple[int, int]]] = {}
 
     async def load(self, database: Database) -> None:
         """Read everything, in one snapshot."""
@@ -63,6 +70,7 @@ class Mirror:
             self.info = (await access.mesh_by_id(tx, mesh_id)).info
             assert owner is not None, "a mesh has an owner row from its first day"
             self.next_ordinal, self.graph_epoch = owner.next_ordinal, owner.graph_epoch
+            self.swept_at = owner.swept_at
             for layer in self.layers:
                 found = await graph.load_vectors(tx, mesh_id, layer.number, self.info.dimension)
                 cells = await graph.load_cells(tx, mesh_id, layer.number)
@@ -119,11 +127,34 @@ class Mirror:
         holders = _index_of(found.holder_ids, self.roster.holder)
         knows = (found.flags & ~graph.RECALLED) != 0
         strengths = np.where(knows, KNOWS, RECALLED).astype(np.uint8)
-        self.roster.known[np.unique(holders[knows])] = True
+        linked = np.zeros(len(holders), np.bool_)
         for layer in self.layers:
             rows = _index_of(found.cell_ids, layer.row)
             here = rows >= 0
+            linked |= here
             layer.touches.load(rows[here], holders[here], found.days[here], strengths[here])
+        self.roster.known[np.unique(holders[knows & linked])] = True
+        for i in np.flatnonzero(~linked).tolist():
+            cell_id = UUID(bytes=found.cell_ids[i].tobytes())
+            self._early(cell_id, int(holders[i]), int(found.days[i]), int(strengths[i]))
+
+    def _early(self, cell_id: UUID, holder: int, day: int, strength: int) -> None:
+        """Keep a touch of a cell that is not linked yet; :meth:`joined` hands it out."""
+        kept = self._early_touches.setdefault(cell_id, {})
+        before = kept.get(holder, (0, 0))
+        kept[holder] = (max(before[0], day), max(before[1], strength))
+
+    def joined(self, cell_id: CellId) -> set[int]:
+        """A cell was just linked: it gets the touches and edges that came before; returns the
+        holders of those touches."""
+        early = self._early_touches.pop(cell_id, {})
+        for holder, (day, strength) in early.items():
+            self._touch(cell_id, holder, day, strength)
+        if self._early_edges:
+            waiting, self._early_edges = self._early_edges, {}
+            for edge in waiting.values():
+                self._place(edge)
+        return set(early)
 
     def row(self, diff: PendingRow) -> int | None:
         """The mirror row of a diff's cell, None while it is not linked."""
@@ -138,38 +169,39 @@ class Mirror:
     def take_edges(self, edges: Sequence[Edge]) -> None:
         """Make the typed edges and bridges of the graphs exactly these."""
         for edge in self.edges.values():
-            self._edge(edge, add=False)
-        self.edges = {e.edge_id: e for e in edges}
-        for edge in self.edges.values():
-            self._edge(edge, add=True)
+            layer = self.layers[edge.layer]
+            src, dst = layer.row(edge.src), layer.row(edge.dst)
+            if edge.edge_id not in self._early_edges and src is not None and dst is not None:
+                layer.graph.remove_edge(src, dst, edge.cost)
+        self.edges, self._early_edges = {}, {}
+        for edge in edges:
+            self.add_edge(edge)
 
     def add_edge(self, edge: Edge) -> None:
-        """One edge more."""
+        """One edge more; it leads somewhere once both its cells are linked."""
         self.edges[edge.edge_id] = edge
-        self._edge(edge, add=True)
+        self._place(edge)
 
-    def _edge(self, edge: Edge, *, add: bool) -> None:
+    def _place(self, edge: Edge) -> None:
         layer = self.layers[edge.layer]
         src, dst = layer.row(edge.src), layer.row(edge.dst)
         if src is None or dst is None:
-            return
-        live = layer.graph.live
-        if not (live[src] and live[dst]):
-            return
-        if add:
-            layer.graph.add_edge(src, dst, edge.cost)
+            self._early_edges[edge.edge_id] = edge
         else:
-            layer.graph.remove_edge(src, dst, edge.cost)
+            layer.graph.add_edge(src, dst, edge.cost)
 
     def forget(self, cell_id: CellId) -> None:
         """Take an erased cell out of everything."""
         for layer in self.layers:
             row = layer.row(cell_id)
-            if row is not None and layer.graph.live[row]:
+            if row is not None:
                 layer.forget(row)
                 if layer.number == 0:
                     self.roster.detach(row)
-        self.edges = {k: e for k, e in self.edges.items() if cell_id not in (e.src, e.dst)}
+        self._early_touches.pop(cell_id, None)
+        for edges in (self.edges, self._early_edges):
+            for gone in [k for k, e in edges.items() if cell_id in (e.src, e.dst)]:
+                del edges[gone]
         if self.panel is not None and cell_id in self.panel.cell_ids:
             left = tuple(c for c in self.panel.cell_ids if c != cell_id)
             self.panel = Panel(
@@ -186,18 +218,34 @@ class Mirror:
         for layer in self.layers:
             row = layer.row(cell_id)
             if row is not None:
-                layer.standing[row] = False
+                layer.stand(row, False)
 
     def touch(self, cell_id: CellId, holder_id: UUID, strength: int) -> int:
         """Record a footprint that a face wrote; returns the holder's row."""
         holder = self.roster.holder(holder_id)
+        day = int(self.roster.days[holder])
+        if not self._touch(cell_id, holder, day, strength):
+            self._early(cell_id, holder, day, strength)
+        return holder
+
+    def _touch(self, cell_id: CellId, holder: int, day: int, strength: int) -> bool:
+        """Write a touch down where the cell is linked; False where it is nowhere."""
+        found = False
         for layer in self.layers:
             row = layer.row(cell_id)
             if row is not None:
-                layer.touches.put(row, holder, int(self.roster.days[holder]), strength)
-        if strength >= KNOWS:
+                layer.touches.put(row, holder, day, strength)
+                found = True
+        if found and strength >= KNOWS:
             self.roster.known[holder] = True
-        return holder
+        return found
+
+    def use(self, cell_id: CellId, day: float) -> None:
+        """A cell was confirmed or used: its fading starts anew."""
+        for layer in self.layers:
+            row = layer.row(cell_id)
+            if row is not None:
+                layer.use(row, day)
 
     def position_of(self, holder: int) -> Vectors | None:
         """Where a holder stands by Eq. 2, from its latest footprints; None without any."""
@@ -216,8 +264,8 @@ class Mirror:
     def panel_due(self) -> bool:
         """Whether the mesh has outgrown its panel."""
         drawn = self.panel.drawn_from if self.panel is not None else 0
-        return self.layers[0].count >= max(1, int(np.ceil(drawn * _PANEL_GROWTH))) and (
-            self.layers[0].count > drawn
+        return self.layers[0].alive >= max(1, int(np.ceil(drawn * _PANEL_GROWTH))) and (
+            self.layers[0].alive > drawn
         )
 
     def draw_panel(self, now: datetime) -> Panel:
@@ -229,7 +277,7 @@ class Mirror:
         wanted = min(self.config.panel_size, PANEL_CELLS, len(live))
         rows = np.sort(np.random.default_rng(seed).choice(live, wanted, replace=False))
         ids = tuple(CellId(layer.cell_id(int(r))) for r in rows)
-        self.panel = Panel(version, seed, ids, layer.count, now)
+        self.panel = Panel(version, seed, ids, layer.alive, now)
         self.calibrate()
         return self.panel
 

@@ -59,6 +59,7 @@ class Settled:
 class Plan:
     """Everything one transaction has to write."""
 
+    at: datetime
     links: list[Linked] = field(default_factory=list)
     settled: list[Settled] = field(default_factory=list)
     moved: set[int] = field(default_factory=set)
@@ -66,6 +67,7 @@ class Plan:
     used: list[tuple[UUID, CellId]] = field(default_factory=list)
     panels: list[Panel] = field(default_factory=list)
     bridges: list[Edge] = field(default_factory=list)
+    postponed: set[AgentId] = field(default_factory=set)
 
 
 class Planner:
@@ -80,33 +82,47 @@ class Planner:
         self,
         diffs: Sequence[PendingRow],
         told: Mapping[DiffId, Sequence[AgentId]],
-        exhausted: frozenset[AgentId],
+        attention: Mapping[AgentId, int],
         now: datetime,
     ) -> Plan:
-        """Link what is new and run every diff's wave, in the order given."""
-        plan = Plan()
+        """Link what is new and run every diff's wave, in the order given.
+
+        ``told`` is whom the log names for each diff, ``attention`` how many items more an agent
+        with a limit wants; both as they were before this batch.
+        """
+        plan = Plan(now)
+        landed: dict[CellId, dict[AgentId, None]] = {}
+        left = dict(attention)
         new = [d for d in diffs if d.ordinal is None and self._mirror.row(d) is None]
+        unlinked = {d.cell_id for d in new}
         linkers = self._linkers(new)
-        added: dict[int, list[int]] = {}
         probes = gridded(np.stack([d.vector for d in diffs])) if diffs else None
-        seen: set[CellId] = set()
         places: dict[int, int] = {}
         for i, diff in enumerate(diffs):
             assert probes is not None
             if self._mirror.panel_due():
                 # Before the cell joins: it must not be its own yardstick.
                 plan.panels.append(self._mirror.draw_panel(now))
-            if diff.cell_id not in seen and diff.layer in linkers and diff in new:
-                place = places.get(diff.layer, 0)
+            near_all = None
+            if diff.cell_id in unlinked:
+                unlinked.remove(diff.cell_id)
+                linker, place = linkers[diff.layer], places.get(diff.layer, 0)
                 places[diff.layer] = place + 1
-                rows = added.setdefault(diff.layer, [])
-                rows.append(self._link(plan, diff, probes[i], linkers[diff.layer], place, rows))
-            seen.add(diff.cell_id)
-            plan.settled.append(
-                self._settle(
-                    diff, probes[i], dict.fromkeys(told.get(diff.diff_id, ())), exhausted, now
-                )
-            )
+                self._link(plan, diff, probes[i], linker, place)
+                near_all = linker.cosines(place)
+            ran = self.run(diff, probes[i], now, near_all)
+            names = dict.fromkeys(told.get(diff.diff_id, ()))
+            if diff.about is not None and diff.about in landed:
+                # Received in this very batch, so the log does not name them yet.
+                names.update(landed[diff.about])
+            exhausted = frozenset(a for a, more in left.items() if more <= 0)
+            settled = self.judge(diff, probes[i], ran, names, exhausted, now)
+            plan.settled.append(settled)
+            plan.postponed.update(settled.decision.postponed)
+            for landing in settled.decision.landings:
+                landed.setdefault(diff.cell_id, {})[landing.agent_id] = None
+                if landing.agent_id in left:
+                    left[landing.agent_id] -= 1
         return plan
 
     def _linkers(self, new: Sequence[PendingRow]) -> dict[int, Linker]:
@@ -130,12 +146,11 @@ class Planner:
         probe: Grid,
         linker: Linker,
         place: int,
-        added: list[int],
-    ) -> int:
+    ) -> None:
         """Give a new cell its links, its author's touch and its place near the agents."""
         mirror = self._mirror
         layer = mirror.layers[diff.layer]
-        choice = linker.choose(place, added)
+        choice = linker.choose(place)
         ordinal = mirror.take_ordinal()
         row = layer.append(
             diff.cell_id,
@@ -146,17 +161,17 @@ class Planner:
             diff.salience,
             diff.cell_created_at,
         )
-        layer.standing[row] = diff.state is CellState.ACTIVE
+        layer.stand(row, diff.state is CellState.ACTIVE)
         targets = layer.ordinals[choice.targets]
         plan.links.append(Linked(diff.layer, ordinal, diff.cell_id, targets, choice.costs))
+        plan.moved.update(mirror.joined(diff.cell_id))
         holder = mirror.roster.holder(diff.author_holder)
         layer.touches.put(row, holder, int(mirror.roster.days[holder]), KNOWS)
         mirror.roster.known[holder] = True
         plan.moved.add(holder)
         self._use(plan, diff, holder, choice.targets, layer)
         if diff.layer == 0:
-            plan.attached.update(mirror.roster.offer(row, diff.vector))
-        return row
+            plan.attached.update(mirror.roster.offer(row, probe))
 
     def _use(
         self,
@@ -174,10 +189,10 @@ class Planner:
             at = layer.row(cell_id)
             if at is not None:
                 layer.touches.put(at, holder, int(self._mirror.roster.days[holder]), KNOWS)
-                layer.used_days[at] = max(float(layer.used_days[at]), days_of(diff.cell_created_at))
+                layer.use(at, days_of(plan.at))
                 plan.used.append((diff.author_holder, cell_id))
 
-    def subject(self, diff: PendingRow, probe: Grid) -> Subject:
+    def subject(self, diff: PendingRow, probe: Grid, now: datetime) -> Subject:
         """What deciding needs to know of a diff."""
         return Subject(
             cell_id=diff.cell_id,
@@ -188,6 +203,7 @@ class Planner:
             author=diff.agent_id,
             author_name=diff.agent,
             author_holder=diff.holder_id,
+            travels=travels(diff, now),
             probe=probe,
             vector=diff.vector,
         )
@@ -198,8 +214,14 @@ class Planner:
         decider = Decider(mirror.layers[0], mirror.roster, mirror.law, self._config.delivered_max)
         return set(decider.beacons(subject))
 
-    def run(self, diff: PendingRow, probe: Grid, now: datetime) -> waves.Ran:
-        """The wave of a diff on the graph as it is now."""
+    def run(
+        self,
+        diff: PendingRow,
+        probe: Grid,
+        now: datetime,
+        near_all: NDArray[np.float32] | None = None,
+    ) -> waves.Ran:
+        """The wave of a diff on the graph as it is now; ``near_all`` as waves.run has it."""
         layer = self._mirror.layers[diff.layer]
         origin = layer.row(diff.cell_id)
         assert origin is not None, "a diff is linked before it travels"
@@ -207,25 +229,14 @@ class Planner:
             layer,
             origin,
             probe,
-            # A retraction goes by the delivery log alone; it spreads over no cell.
-            0 if diff.kind is DiffKind.RETRACTED else diff.energy,
+            # What goes by the delivery log alone spreads over no cell.
+            diff.energy if travels(diff, now) else 0,
             base=self._mirror.law.baseline(diff.vector),
             relay_min=self._mirror.law.relay_min,
-            dormancy=self._config.dormancy,
             now_days=days_of(now),
             limits=self._limits,
+            near_all=near_all,
         )
-
-    def _settle(
-        self,
-        diff: PendingRow,
-        probe: Grid,
-        told: Mapping[AgentId, None],
-        exhausted: frozenset[AgentId],
-        now: datetime,
-    ) -> Settled:
-        ran = self.run(diff, probe, now)
-        return self.judge(diff, probe, ran, told, exhausted)
 
     def judge(
         self,
@@ -234,17 +245,17 @@ class Planner:
         ran: waves.Ran,
         told: Mapping[AgentId, None],
         exhausted: frozenset[AgentId],
+        now: datetime,
     ) -> Settled:
         """Decide who receives what a finished wave carried."""
         mirror = self._mirror
         layer = mirror.layers[diff.layer]
         decider = Decider(layer, mirror.roster, mirror.law, self._config.delivered_max)
-        decision = decider.decide(self.subject(diff, probe), ran, told, exhausted)
-        cost_at = dict(zip(ran.settled.tolist(), ran.costs.tolist(), strict=True))
+        decision = decider.decide(self.subject(diff, probe, now), ran, told, exhausted)
         paths = {
             landing.agent_id: (
                 tuple(CellId(layer.cell_id(r)) for r in landing.path),
-                tuple(ran.energy - int(cost_at[r]) for r in landing.path),
+                tuple(ran.energy - cost for cost in ran.costs_at(landing.path)),
             )
             for landing in decision.landings
         }
@@ -260,17 +271,27 @@ class Planner:
         )
 
 
+def travels(diff: PendingRow, now: datetime) -> bool:
+    """Whether a diff spreads at all: not a retraction, nor a cell that no longer stands.
+
+    Such a one still follows the delivery log, or a correction of a correction would be lost.
+    """
+    lasts = diff.cell_expires_at is None or diff.cell_expires_at > now
+    return lasts and diff.kind is not DiffKind.RETRACTED and diff.state is CellState.ACTIVE
+
+
 def _hops(ran: waves.Ran) -> list[dict[str, float]]:
     """The wave hop by hop: cells settled and relaying, least energy left."""
-    rows = []
-    for hop in range(min(int(ran.hops.max()) + 1 if len(ran.hops) else 0, _HOPS_SHOWN)):
-        there = ran.hops == hop
-        rows.append(
-            {
-                "hops": hop,
-                "settled": int(there.sum()),
-                "relayed": int((there & ran.relayed).sum()),
-                "energy_least": float(ran.energy - ran.costs[there].max()) / 1e6,
-            }
-        )
-    return rows
+    settled = np.bincount(ran.hops)
+    relayed = np.bincount(ran.hops[ran.relayed], minlength=len(settled))
+    dearest = np.zeros(len(settled), np.int64)
+    np.maximum.at(dearest, ran.hops, ran.costs)
+    return [
+        {
+            "hops": hop,
+            "settled": int(settled[hop]),
+            "relayed": int(relayed[hop]),
+            "energy_least": (ran.energy - int(dearest[hop])) / 1e6,
+        }
+        for hop in range(min(len(settled), _HOPS_SHOWN))
+    ]

@@ -8,17 +8,19 @@ delivery is unique by diff and agent.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
+from hyphaedb.engine.bridging import mend
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.failpoints import Failpoint
 from hyphaedb.engine.intake import Intake
 from hyphaedb.engine.mirror import Mirror
 from hyphaedb.engine.planning import Plan, Planner, Settled
 from hyphaedb.engine.wakeups import NEWS
-from hyphaedb.model import AgentId, DiffId, DiffKind
+from hyphaedb.model import AgentId, CellId, DiffId, DiffKind
 from hyphaedb.store import agents, cells, graph, jobs, journal, log, traces
 from hyphaedb.store.agents import Attachment
 from hyphaedb.store.graph import NewLinks
@@ -30,6 +32,8 @@ from hyphaedb.store.rows import PendingRow
 #: Signals taken in at a time; more wait for the next step.
 SIGNALS_MAX = 2_000
 _ATTENTION_WINDOW = timedelta(hours=1)
+#: Stands for "a sweep is owed" in the owner's row.
+_OWED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,15 @@ class Pump:
         self.mirror = mirror
         self.planner = Planner(mirror, context.config)
         self.intake = Intake(context, mirror)
+        #: Agents that may lack something: they are new, drifted, or had no attention left.
         self.newcomers: set[AgentId] = set()
-        self.sweep_wanted = False
+        #: Signals that ask for a sweep of everything.
+        self.asked: set[UUID] = set()
+        self._owes = mirror.swept_at is None or mirror.swept_at <= _OWED
+        if self._owes:
+            # The last owner may have stopped between learning of them and sweeping.
+            self.newcomers |= self.receivers()
+        self._erased = True
 
     @classmethod
     async def load(cls, context: Context, epoch: int) -> Pump:
@@ -73,28 +84,69 @@ class Pump:
         mesh_id = context.info.mesh_id
         now = context.now()
         async with context.database.read() as tx:
-            waiting = await jobs.signals(tx, mesh_id, SIGNALS_MAX)
+            every = await jobs.signals(tx, mesh_id, SIGNALS_MAX)
+            waiting = [s for s in every if s.signal_id not in self.asked]
             news = await self.intake.read(tx, waiting)
             paused = news.paused if news.paused is not None else self.mirror.info.paused
             diffs = [] if paused else await journal.pending(tx, mesh_id, limit, now)
             told = {d.diff_id: await self._told(tx, d) for d in diffs if d.kind in _BY_LOG}
-            exhausted = await self._exhausted(tx)
-        if not waiting and not diffs:
+            attention = await self.attention(tx)
+        if not waiting and not diffs and not self._erased:
             return Step(0, 0, 0)
         context.failpoints.hit(Failpoint.AFTER_CLAIM)
         moved = self.intake.apply(news, waiting)
-        self.newcomers |= news.newcomers
-        self.sweep_wanted |= news.sweep
-        plan = await asyncio.to_thread(self.planner.plan, diffs, told, exhausted, now)
+        # Before the waves: what the faces said came before what now travels.
+        attached = self._position(moved) if waiting else set()
+        self._erased |= news.erased
+        plan = await asyncio.to_thread(self._think, diffs, told, attention, now)
+        if not waiting and not diffs and not plan.bridges:
+            return Step(0, 0, 0)
+        plan.attached |= attached | self._position(plan.moved)
         plan.moved |= moved
-        self._position(plan)
+        self.newcomers |= news.newcomers | plan.postponed
+        self.asked |= news.asked
         async with context.database.transaction() as tx:
             landed = await self._write(tx, plan, waiting)
             context.failpoints.hit(Failpoint.BEFORE_COMMIT)
+        self._owes |= bool(self.newcomers)
         context.failpoints.hit(Failpoint.AFTER_COMMIT)
         if landed or plan.settled:
             context.wakeups.ring(NEWS, mesh_id)
         return Step(len(plan.settled), landed, len(waiting))
+
+    def _think(
+        self,
+        diffs: Sequence[PendingRow],
+        told: Mapping[DiffId, Sequence[AgentId]],
+        attention: Mapping[AgentId, int],
+        now: datetime,
+    ) -> Plan:
+        """The batch on the mirror, torn layers mended first."""
+        bridges = mend(self.mirror, self._context.ids, now) if self._erased else []
+        self._erased = False
+        plan = self.planner.plan(diffs, told, attention, now)
+        plan.bridges.extend(bridges)
+        return plan
+
+    def receivers(self) -> frozenset[AgentId]:
+        """Everybody who has an inbox that is still filled."""
+        every = self.mirror.roster.receivers
+        return frozenset(r.agent_id for r in every if r.receives and not r.retired)
+
+    async def note_swept(self, asked: frozenset[UUID]) -> None:
+        """A sweep is done: what asked for it is answered, and a successor need not repeat it."""
+        context, mesh_id = self._context, self._context.info.mesh_id
+        clean = self._owes and not self.newcomers
+        if not asked and not clean:
+            return
+        async with context.database.transaction() as tx:
+            await journal.fence(tx, mesh_id, self.epoch)
+            if asked:
+                await jobs.clear_signals(tx, mesh_id, sorted(asked))
+            if clean:
+                await jobs.set_swept(tx, mesh_id, self.epoch, context.now())
+        self.asked -= asked
+        self._owes &= not clean
 
     async def _told(self, tx: Tx, diff: PendingRow) -> list[AgentId]:
         """Whom the log names: whoever had received (or touched) the cell this diff is about."""
@@ -102,31 +154,34 @@ class Pump:
             return []
         return await log.recipients(tx, self._context.info.mesh_id, diff.about)
 
-    async def _exhausted(self, tx: Tx) -> frozenset[AgentId]:
-        """Agents whose attention for the hour is used up (bandwidth of their subscription)."""
+    async def attention(self, tx: Tx) -> dict[AgentId, int]:
+        """How many items more each agent with a limit wants this hour (bandwidth of its
+        subscription); those without a limit are left out."""
         limits = {
             r.agent_id: r.attention
             for r in self.mirror.roster.receivers
             if r.attention is not None and not r.retired
         }
         if not limits:
-            return frozenset()
+            return {}
         since = self._context.now() - _ATTENTION_WINDOW
         mesh_id = self._context.info.mesh_id
         counts = await traces.delivered_since(tx, mesh_id, list(limits), since)
-        return frozenset(a for a, most in limits.items() if counts.get(a, 0) >= most)
+        return {a: most - counts.get(a, 0) for a, most in limits.items()}
 
-    def _position(self, plan: Plan) -> None:
-        """Move the holders whose footprints changed, and re-attach those that drifted."""
+    def _position(self, moved: set[int]) -> set[int]:
+        """Move the holders whose footprints changed; returns those that drifted and were
+        attached anew."""
         roster = self.mirror.roster
-        for holder in sorted(plan.moved):
+        for holder in sorted(moved):
             position = self.mirror.position_of(holder)
             if position is not None:
                 roster.place(holder, position)
-        for holder in roster.drifted():
+        drifted = roster.drifted()
+        for holder in drifted:
             roster.attach(holder, self.mirror.layers[0])
-            plan.attached.add(holder)
             self.newcomers.update(r.agent_id for r in roster.receivers if r.holder == holder)
+        return set(drifted)
 
     async def _write(self, tx: Tx, plan: Plan, waiting: Sequence[Signal]) -> int:
         """One batch, fenced; returns the deliveries that were new."""
@@ -142,11 +197,12 @@ class Pump:
         )
         context.failpoints.hit(Failpoint.AFTER_FENCE)
         self.mirror.graph_epoch = counters.graph_epoch
-        held = await cells.hold(tx, mesh_id, [s.diff.cell_id for s in plan.settled])
+        ends = [e.src for e in plan.bridges]
+        held = await cells.hold(tx, mesh_id, [*(s.diff.cell_id for s in plan.settled), *ends])
         settled = [s for s in plan.settled if s.diff.cell_id in held]
         # Dots are gapless, so they are counted only now that it is known what is still there.
         counted = await journal.fence(tx, mesh_id, self.epoch, dots=len(settled))
-        await self._write_links(tx, plan)
+        await self._write_links(tx, plan, held)
         for panel in plan.panels:
             await graph.put_panel(tx, mesh_id, panel)
         context.failpoints.hit(Failpoint.MID_BATCH)
@@ -159,10 +215,13 @@ class Pump:
         await journal.settle(tx, mesh_id, dots, now)
         await self._write_holders(tx, plan)
         if waiting:
-            await jobs.clear_signals(tx, mesh_id, [s.signal_id for s in waiting])
+            taken_in = [s.signal_id for s in waiting if s.signal_id not in self.asked]
+            await jobs.clear_signals(tx, mesh_id, taken_in)
+        if self.newcomers and not self._owes:
+            await jobs.set_swept(tx, mesh_id, self.epoch, _OWED)
         return len(landed)
 
-    async def _write_links(self, tx: Tx, plan: Plan) -> None:
+    async def _write_links(self, tx: Tx, plan: Plan, held: frozenset[CellId]) -> None:
         mesh_id = self._context.info.mesh_id
         for number in sorted({link.layer for link in plan.links}):
             here = [link for link in plan.links if link.layer == number]
@@ -176,8 +235,9 @@ class Pump:
                 ],
             )
         await graph.count_terms(tx, mesh_id, [link.cell_id for link in plan.links])
-        if plan.bridges:
-            await graph.insert_edges(tx, mesh_id, plan.bridges)
+        bridges = [e for e in plan.bridges if e.src in held and e.dst in held]
+        if bridges:
+            await graph.insert_edges(tx, mesh_id, bridges)
 
     async def _write_holders(self, tx: Tx, plan: Plan) -> None:
         """Positions, attachments and uses that the batch changed."""

@@ -54,7 +54,16 @@ class Reviser:
         old = await self.known(cell_id)
         if isinstance(cell, str):
             kept = old.cell
-            cell = NewCell(cell, kept.type, kept.salience, kept.confidence, kept.tags)
+            # Only the words change: what branch it belongs to and what it is tagged with stay.
+            cell = NewCell(
+                cell,
+                kept.type,
+                kept.salience,
+                kept.confidence,
+                kept.tags,
+                kept.metadata,
+                kept.ref,
+            )
         new = validation.new_cell(cell, context.config.body_chars_max)
         await self._backlog.admit()
         vectors, windows = await self._composer.embed([new.body])

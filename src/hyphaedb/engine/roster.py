@@ -56,6 +56,9 @@ class Roster:
         self.placed = np.zeros(0, np.bool_)
         self.known = np.zeros(0, np.bool_)
         self.receives = np.zeros(0, np.bool_)
+        # Who has touched nothing hangs where its declared interest lies, until it stands somewhere.
+        self._wishes: Vectors = np.zeros((0, dimension), np.float32)
+        self._wishing = np.zeros(0, np.bool_)
         self.attached_from: Vectors = np.zeros((0, dimension), np.float32)
         self._viewpoints: Grid = np.zeros((0, dimension), np.int16)  # attached_from, gridded
         self.attached: Rows = np.zeros((0, attach_nearest), np.int32)
@@ -84,6 +87,8 @@ class Roster:
                 "placed",
                 "known",
                 "receives",
+                "_wishes",
+                "_wishing",
                 "attached_from",
                 "_viewpoints",
                 "attached",
@@ -108,12 +113,14 @@ class Roster:
         silent = {kind: {s for k, s in mutes if k is kind} for kind in MuteKind}
         self.receivers = []
         vectors = np.zeros((len(agents), self.dimension), np.float32)
+        self._wishing[:] = False
         for i, row in enumerate(agents):
             agent = row.agent
             holder = self.holder(row.holder_id)
             self.days[holder] = max(int(self.days[holder]), agent.active_days)
             if row.interest is not None:
-                vectors[i] = row.interest
+                vectors[i] = self._wishes[holder] = row.interest
+                self._wishing[holder] = True
             self.receivers.append(
                 Receiver(
                     agent_id=agent.agent_id,
@@ -168,14 +175,20 @@ class Roster:
     def drifted(self) -> list[int]:
         """Holders that stand too far from where they were attached, or never were."""
         n = len(self.holder_ids)
-        near = np.einsum("ij,ij->i", self.positions[:n], self.attached_from[:n])
-        return [int(h) for h in np.flatnonzero(self.placed[:n] & (near < DRIFT_COSINE))]
+        placed = self.placed[:n]
+        points = np.where(placed[:, None], self.positions[:n], self._wishes[:n])
+        near = np.einsum("ij,ij->i", points, self.attached_from[:n])
+        return [
+            int(h) for h in np.flatnonzero((placed | self._wishing[:n]) & (near < DRIFT_COSINE))
+        ]
 
     def attach(self, holder: int, layer: Layer) -> None:
         """Hang a holder on its nearest cells as they are now."""
+        point = self.positions[holder] if self.placed[holder] else self._wishes[holder]
         if layer.count == 0:
+            self.restore(holder, [], point, layer)
             return
-        probe = geometry.to_grid(self.positions[holder][None, :])
+        probe = geometry.to_grid(point[None, :])
         cosines = layer.products(probe)[0]
         cosines[~layer.standing[: layer.count]] = -2.0
         k = min(self.attach_nearest, layer.count)
@@ -183,7 +196,7 @@ class Roster:
         best = np.flatnonzero(cosines >= np.partition(cosines, layer.count - k)[layer.count - k])
         best = best[cosines[best] > -2.0]
         best = best[np.lexsort((-best, -cosines[best]))][:k]
-        self.restore(holder, best.tolist(), self.positions[holder], layer)
+        self.restore(holder, best.tolist(), point, layer)
 
     def offer(self, row: int, probe: Grid) -> list[int]:
         """Attach a new cell to every holder for which it is among the nearest; returns them.
@@ -195,7 +208,8 @@ class Roster:
             return []
         cosines = geometry.cosine(probe, self._viewpoints[:n])
         least = self.attached_cosines[:n].min(axis=1)
-        winners = np.flatnonzero(self.placed[:n] & (cosines > least))
+        hangs = self.placed[:n] | self._wishing[:n]
+        winners = np.flatnonzero(hangs & (cosines > least))
         for h in winners:
             # Among equally far cells the oldest goes; which slot it is in must not matter.
             slot = int(np.lexsort((self.attached[h], self.attached_cosines[h]))[0])

@@ -53,6 +53,8 @@ class Layer:
         self._dormancy = dormancy
         capacity = rows + _GROW_LEAST
         self.count = 0
+        #: Cells that were not erased; a reloaded mirror has no other rows.
+        self.alive = 0
         self.vectors: Grid = np.zeros((capacity, dimension), np.int16)
         self.ordinals = np.zeros(capacity, np.int32)
         self.salience = np.zeros(capacity, np.float32)
@@ -77,7 +79,7 @@ class Layer:
     ) -> None:
         """Take all cells of the layer, in ordinal order; links and touches come after."""
         n = len(ids)
-        self.count = n
+        self.count = self.alive = n
         spare = _GROW_LEAST
         self.vectors = np.zeros((n + spare, self.dimension), np.int16)
         self.vectors[:n] = vectors
@@ -126,6 +128,7 @@ class Layer:
         self.salience[row] = salience
         self.used_days[row] = days_of(used)
         self.count += 1
+        self.alive += 1
         self.stand(row, True)
         self.index.add(self.ids, row)
         added = self.graph.append(targets, costs)
@@ -133,8 +136,9 @@ class Layer:
         return row
 
     def row(self, cell_id: UUID) -> int | None:
-        """The row of a cell, or None where the layer has no such cell."""
-        return self.index.row(cell_id)
+        """The row of a cell, or None where the layer has no such cell, or has it no more."""
+        row = self.index.row(cell_id)
+        return row if row is not None and self.graph.live[row] else None
 
     def cell_id(self, row: int) -> UUID:
         """The id of the cell in a row."""
@@ -155,6 +159,7 @@ class Layer:
         self.graph.remove(np.array([row], np.int32))
         self.touches.drop_cell(row)
         self.vectors[row] = 0
+        self.alive -= 1
         self.stand(row, False)
 
     def stand(self, row: int, standing: bool) -> None:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TypeVar
+from uuid import UUID
 
 from hyphaedb.errors import Invalid
 from hyphaedb.model import CellType, Filter, Interests, NewCell
@@ -31,6 +32,8 @@ KEY_CHARS_MAX = 200
 #: A ticket key as trackers write them (PROJ-123): found in a body, it becomes a tag.
 _TICKET = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}\b")
 _TICKETS_MAX = 8
+#: How JSON writes a NUL character; an escaped backslash before ``u0000`` is no such thing.
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -104,7 +107,7 @@ def moment(value: object, what: str) -> datetime:
 
 def tags(values: Sequence[str]) -> tuple[str, ...]:
     """Tags, each once, in order."""
-    if isinstance(values, str) or len(values) > TAGS_MAX:
+    if isinstance(values, str) or not isinstance(values, Sequence) or len(values) > TAGS_MAX:
         raise Invalid("The tags are not a short list.", f"Pass at most {TAGS_MAX} tags.")
     return tuple(dict.fromkeys(text(t, "tag", TAG_CHARS_MAX) for t in values))
 
@@ -114,12 +117,12 @@ def metadata_json(value: object) -> str:
     if not isinstance(value, dict) and not hasattr(value, "items"):
         raise Invalid("The metadata is not an object.", "Pass a mapping of names to values.")
     try:
-        encoded = json.dumps(dict(value), allow_nan=False, sort_keys=True)  # type: ignore[call-overload]
-    except (TypeError, ValueError):
+        encoded = json.dumps(dict(value), allow_nan=False, ensure_ascii=False, sort_keys=True)  # type: ignore[call-overload]
+    except (TypeError, ValueError, RecursionError):
         raise Invalid("The metadata holds a value JSON cannot say.", "Use plain values.") from None
+    text(_NUL.sub("\x00", encoded), "metadata", METADATA_BYTES_MAX)
     if len(encoded.encode()) > METADATA_BYTES_MAX:
         raise Invalid("The metadata is too large.", f"The limit is {METADATA_BYTES_MAX} bytes.")
-    text(encoded.replace("\\u0000", "\x00"), "metadata", METADATA_BYTES_MAX)
     return encoded
 
 
@@ -127,12 +130,16 @@ def new_cell(cell: NewCell | str, body_chars_max: int) -> NewCell:
     """A cell with every field checked; ticket keys in the body have become tags."""
     if isinstance(cell, str):
         cell = NewCell(body=cell)
+    if not isinstance(cell, NewCell):
+        raise Invalid(f"A cell is {type(cell).__name__}.", "Pass a text or a NewCell.")
     body = text(cell.body, "body", body_chars_max)
     found = tags(cell.tags)
     tickets = dict.fromkeys(_TICKET.findall(body))
     extra = [t for t in list(tickets)[:_TICKETS_MAX] if t not in found]
     if len(cell.sources) > SOURCES_MAX:
         raise Invalid(f"{len(cell.sources)} sources are named.", f"Name at most {SOURCES_MAX}.")
+    if not all(isinstance(s, UUID) for s in cell.sources):
+        raise Invalid("A source is no cell id.", "Name sources by the ids that `store` returned.")
     metadata_json(cell.metadata)
     if cell.ref is not None:
         name(cell.ref, "ref")
@@ -152,6 +159,8 @@ def new_cell(cell: NewCell | str, body_chars_max: int) -> NewCell:
 
 def interests(value: Interests, body_chars_max: int) -> Interests:
     """Declared interests with every field checked."""
+    if not isinstance(value, Interests):
+        raise Invalid(f"The interests are {type(value).__name__}.", "Pass Interests.")
     return Interests(
         text=text(value.text, "interest", body_chars_max, empty=True),
         tags=tags(value.tags),
@@ -163,12 +172,15 @@ def where(value: Filter | None) -> Filter:
     """A recall filter with every field checked; None filters nothing."""
     if value is None:
         return Filter()
+    if not isinstance(value, Filter):
+        raise Invalid(f"The filter is {type(value).__name__}.", "Pass a Filter.")
     metadata_json(value.metadata)
     for at, what in ((value.since, "since"), (value.until, "until")):
         if at is not None:
             moment(at, what)
-    if len(value.agents) > TAGS_MAX:
-        raise Invalid("The filter names too many agents.", f"Name at most {TAGS_MAX}.")
+    agents: object = value.agents
+    if not isinstance(agents, tuple | list) or len(agents) > TAGS_MAX:
+        raise Invalid("The filter's agents are no short list.", f"Name at most {TAGS_MAX}.")
     return replace(
         value,
         types=tuple(member(CellType, t, "cell type") for t in value.types),

@@ -20,11 +20,12 @@ from hyphaedb.engine.anti_entropy import Sweeper
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.draining import Drainer
 from hyphaedb.engine.failpoints import Failpoint
-from hyphaedb.engine.pump import Pump
+from hyphaedb.engine.pump import Pump, Step
 from hyphaedb.engine.wakeups import WORK
-from hyphaedb.errors import HyphaeError, LeaseLost, Unavailable
+from hyphaedb.errors import HyphaeError, LeaseLost, Unavailable, Unsupported
 from hyphaedb.store import jobs, journal
 from hyphaedb.store.jobs import Owner
+from hyphaedb.store.rows import PendingRow
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +57,8 @@ class Worker:
         self._tasks: list[asyncio.Task[None]] = []
         self._drainer = Drainer(context, lambda: self._pump.epoch if self._pump else None)
         self.fault: str | None = None
+        self._cautious = False
+        self._alone: PendingRow | None = None
 
     @property
     def idle(self) -> bool:
@@ -112,17 +115,18 @@ class Worker:
                 pause_s, self.fault = 0.0, None
             except LeaseLost:
                 self._drop("another worker owns the mesh")
-            except HyphaeError as error:
+            except (Unavailable, Unsupported) as error:
                 logger.warning("worker.fault mesh=%s why=%s", self._context.info.name, error)
                 self._drop(error.message)
                 pause_s = min(_FAULT_PAUSE_MAX_S, max(0.1, pause_s * 2))
                 await self._sleep(pause_s * (0.5 + self._context.jitter()))
             except Exception as error:
                 # The worker loop must outlive whatever a single batch brings; the diff that
-                # brought it is isolated, counted and set aside by _isolate.
+                # brought it is tried alone, counted and at last set aside.
                 logger.exception("worker.fault mesh=%s", self._context.info.name)
+                pump = self._pump
                 self._drop(f"{type(error).__name__}: {error}")
-                await self._isolate()
+                await self._blame(pump, error)
                 pause_s = min(_FAULT_PAUSE_MAX_S, max(0.1, pause_s * 2))
                 await self._sleep(pause_s * (0.5 + self._context.jitter()))
 
@@ -139,8 +143,9 @@ class Worker:
         if asyncio.get_running_loop().time() >= self._trusted_until:
             raise LeaseLost("The lease could not be renewed in time.", "It is taken anew.")
         context = self._context
-        step = await pump.step(context.config.batch_diffs)
-        swept = await self._sweep(pump) if step.settled == 0 else False
+        step = await self._step(pump)
+        # Not while a backlog waits: waves go first.
+        swept = await self._sweep(pump) if step.settled < context.config.batch_diffs else False
         if step.settled >= context.config.batch_above:
             await self._sleep(context.config.batch_wait_ms / 1000)
         return not step.idle or swept
@@ -150,16 +155,9 @@ class Worker:
         assert self._sweeper is not None
         loop = asyncio.get_running_loop()
         now = loop.time()
-        if pump.sweep_wanted:
-            pump.sweep_wanted = False
-            added, _ = await self._sweeper.sweep(None)
-        elif pump.newcomers and now >= self._sweep_from:
-            scope = frozenset(pump.newcomers)
-            pump.newcomers.clear()
-            added, more = await self._sweeper.sweep(scope)
-            pump.newcomers |= more
-        else:
+        if not pump.asked and not (pump.newcomers and now >= self._sweep_from):
             return False
+        added = await self._sweeper.run()
         took_s = loop.time() - now
         self._sweep_from = now + max(self._context.config.sweep_s, _SWEEP_SHARE * took_s)
         return added > 0
@@ -213,29 +211,27 @@ class Worker:
             else:
                 self._trusted_until = begun + context.config.lease_s * (1 - _MARGIN)
 
-    async def _isolate(self) -> None:
-        """After a fault that is no known error: settle one by one and blame the one that fails."""
-        context = self._context
-        try:
-            pump = await self._take()
-            if pump is None:
-                return
-            async with context.database.read() as tx:
-                first = await journal.pending(tx, context.info.mesh_id, 1, context.now())
-            if not first:
-                return
-            try:
-                await pump.step(1)
-            except HyphaeError:
-                raise
-            except Exception as again:
-                logger.exception("worker.poison diff=%s", first[0].diff_id)
-                fresh = await self._take()
-                if fresh is not None:
-                    reason = f"{type(again).__name__}: {again}"
-                    await fresh.fail(first[0].diff_id, first[0].attempt, reason)
-        except HyphaeError as known:
-            self._drop(known.message)
+    async def _step(self, pump: Pump) -> Step:
+        """One batch; after a fault one diff at a time, so that the one that brings it is known."""
+        if not self._cautious:
+            return await pump.step(self._context.config.batch_diffs)
+        await pump.step(0)
+        async with self._context.database.read() as tx:
+            first = await journal.pending(tx, self._context.info.mesh_id, 1, self._context.now())
+        self._alone = first[0] if first else None
+        step = await pump.step(1)
+        self._alone, self._cautious = None, step.settled > 0
+        return step
+
+    async def _blame(self, pump: Pump | None, error: Exception) -> None:
+        """After a fault that is no known error: count it against the diff that was tried alone."""
+        alone, self._alone, self._cautious = self._alone, None, True
+        if pump is None or alone is None:
+            return
+        logger.warning("worker.poison diff=%s", alone.diff_id)
+        # Not counted if another worker owns the mesh by now; that one meets the diff itself.
+        with contextlib.suppress(HyphaeError):
+            await pump.fail(alone.diff_id, alone.attempt, f"{type(error).__name__}: {error}")
 
     async def _wait(self, bell: asyncio.Event) -> None:
         """Until the bell rings, the next poll, or the end."""

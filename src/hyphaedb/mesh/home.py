@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,8 @@ from hyphaedb.store.indexes import ensure_vector_index
 from hyphaedb.store.migrate import Applied
 from hyphaedb.store.notify import Notifier, listen
 from hyphaedb.store.pool import Database
+
+logger = logging.getLogger(__name__)
 
 #: Meshes one stand-alone worker serves at a time; each holds a mirror in memory.
 WORKED_MESHES_MAX = 64
@@ -97,6 +100,7 @@ class Home:
             def release() -> None:
                 embedded.stop(where)
 
+        database: Database | None = None
         try:
             database = await Database.open(
                 url, pool_size=config.pool_size, statement_timeout_s=config.statement_timeout_s
@@ -106,6 +110,8 @@ class Home:
                 await migrate.migrate(database, wiring.clock())
                 await migrate.require_current(database)
         except HyphaeError:
+            if database is not None:
+                await database.close()
             if release is not None:
                 await asyncio.to_thread(release)
             raise
@@ -249,13 +255,17 @@ class Home:
         return [Check("database", True, f"Postgres {version}, pgvector {vector}")]
 
     async def work(self, stop: asyncio.Event, mesh: str | None = None) -> None:
-        """Pump meshes until ``stop`` is set: one by name, or every mesh that has work."""
+        """Pump meshes until ``stop`` is set: one by name, or every mesh that has work.
+
+        Outlives the database being away. Of all meshes, those of another embedding model are
+        passed over; a mesh named by the caller that cannot be worked raises as :meth:`mesh` does.
+        """
         running: dict[UUID, Mesh] = {}
         while not stop.is_set():
-            wanted = [await self._named(mesh)] if mesh else await self._meshes_with_work()
-            for info in wanted:
-                if info.mesh_id not in running and len(running) < WORKED_MESHES_MAX:
-                    running[info.mesh_id] = await self.mesh(info.name)
+            try:
+                await self._take_up(running, mesh)
+            except Unavailable as error:
+                logger.warning("work.away why=%s", error.message)
             for mesh_id, opened in list(running.items()):
                 if mesh is None and opened.idle:
                     await running.pop(mesh_id).close()
@@ -263,6 +273,19 @@ class Home:
                 await asyncio.wait_for(stop.wait(), self.config.poll_s)
         for opened in running.values():
             await opened.close()
+
+    async def _take_up(self, running: dict[UUID, Mesh], name: str | None) -> None:
+        """Open what should be worked and is not open yet."""
+        embedder = self._embedding()
+        if name is not None:
+            if not running:
+                opened = await self.mesh(name)
+                running[opened.info.mesh_id] = opened
+            return
+        for info in await self._meshes_with_work():
+            ours = (info.model, info.dimension) == (embedder.model, embedder.dimension)
+            if ours and info.mesh_id not in running and len(running) < WORKED_MESHES_MAX:
+                running[info.mesh_id] = await self.mesh(info.name)
 
     async def _named(self, name: str) -> MeshInfo:
         async with self._database.statement() as tx:

@@ -7,7 +7,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
-from hyphaedb.engine import members, steering
+from hyphaedb.engine import members, steering, validation
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.diagnosis import Doctor
 from hyphaedb.engine.explaining import Explainer
@@ -133,8 +133,10 @@ class Mesh:
         wait: Wait = Wait.ACCEPTED,
         timeout_s: float = 10.0,
     ) -> Stored:
+        # Asked first: a word that means nothing must not leave a cell behind.
+        until = validation.member(Wait, wait, "wait")
         stored = await self._publisher.store(cell, agent, idempotency_key)
-        if Wait(wait) is Wait.DELIVERED:
+        if until is Wait.DELIVERED:
             return await self._explainer.await_receipt(stored, timeout_s)
         return stored
 
