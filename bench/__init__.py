@@ -1,0 +1,1 @@
+"""Speed, measured on real text and real parts; embedding is left out. See docs/results."""
