@@ -120,7 +120,8 @@ async def _baselines(
     cells: Sequence[Mapping[str, Any]],
     questions: Sequence[Mapping[str, Any]],
 ) -> dict[str, list[list[str]]]:
-    texts = [_text(c) for c in cells]
+    # With the speaker in front, as one would index turns without agents: it serves all three.
+    texts = [f"{c['speaker']}: {_text(c)}" for c in cells]
     vectors, _ = await embed_bodies(embedder, texts)
     asked, _ = await embed_bodies(embedder, [q["question"] for q in questions])
     bm25 = _bm25(texts, [q["question"] for q in questions])
