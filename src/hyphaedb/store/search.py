@@ -186,7 +186,7 @@ async def link_neighbours(
 
 async def drain(tx: Tx, mesh_id: MeshId, batch: int) -> int:
     """Move up to ``batch`` linked vectors into the index, oldest first; returns how many. Costs
-    about 4 ms each. Call it behind a fence: two at once would wait for each other."""
+    about 4 ms each. Two at once share the work; neither waits for whoever holds a row."""
     return await run(tx, query("tail_drain"), {"mesh_id": mesh_id, "limit": batch})
 
 

@@ -81,11 +81,19 @@ WHERE mesh_id = %(mesh_id)s AND cell_id = ANY(%(cell_ids)s::uuid[])
 ORDER BY cell_id FOR KEY SHARE;
 
 -- name: cell_confirm
--- A holder vouches for a cell. Counts once a holder, never for the author's own.
-WITH f AS (
+-- A holder vouches for a cell. Counts once a holder, never for the author's own. Locks as every
+-- statement about a cell does, cell, statistics, footprint, so that none waits in a ring.
+WITH held AS MATERIALIZED (
+    SELECT mesh_id, cell_id FROM hyphaedb.cell
+    WHERE mesh_id = %(mesh_id)s AND cell_id = %(cell_id)s FOR KEY SHARE
+), s AS MATERIALIZED (
+    SELECT t.mesh_id, t.cell_id FROM held h
+    JOIN hyphaedb.cell_stats t ON t.mesh_id = h.mesh_id AND t.cell_id = h.cell_id
+    FOR UPDATE OF t
+), f AS (
     INSERT INTO hyphaedb.footprint AS p (mesh_id, holder_id, cell_id, day, confirmed_at)
-    SELECT c.mesh_id, %(holder_id)s::uuid, c.cell_id, %(day)s::integer, %(now)s::timestamptz
-    FROM hyphaedb.cell c WHERE c.mesh_id = %(mesh_id)s AND c.cell_id = %(cell_id)s
+    SELECT s.mesh_id, %(holder_id)s::uuid, s.cell_id, %(day)s::integer, %(now)s::timestamptz
+    FROM s
     ON CONFLICT (mesh_id, holder_id, cell_id) DO UPDATE
     SET confirmed_at = excluded.confirmed_at, day = greatest(p.day, excluded.day)
     WHERE p.confirmed_at IS NULL AND p.created_at IS NULL
@@ -114,12 +122,17 @@ WITH c AS (
 SELECT cell_id FROM c;
 
 -- name: cell_touch
--- Recalled cells: counted, and left in the reader's footprint. Locks in id order, so that two
--- readers of the same cells never wait for each other in a ring.
-WITH s AS (
-    SELECT cell_id FROM hyphaedb.cell_stats
+-- Recalled cells: counted, and left in the reader's footprint. Locks cells, statistics and
+-- footprints, in this order and by id, so that neither two readers nor a reader and an erasing
+-- wait for each other in a ring.
+WITH held AS MATERIALIZED (
+    SELECT cell_id FROM hyphaedb.cell
     WHERE mesh_id = %(mesh_id)s AND cell_id = ANY(%(cell_ids)s::uuid[])
-    ORDER BY cell_id FOR UPDATE
+    ORDER BY cell_id FOR KEY SHARE
+), s AS MATERIALIZED (
+    SELECT t.cell_id FROM held h
+    JOIN hyphaedb.cell_stats t ON t.mesh_id = %(mesh_id)s AND t.cell_id = h.cell_id
+    ORDER BY t.cell_id FOR UPDATE OF t
 ), u AS (
     UPDATE hyphaedb.cell_stats t SET recalls = t.recalls + 1, recalled_at = %(now)s::timestamptz
     FROM s WHERE t.mesh_id = %(mesh_id)s AND t.cell_id = s.cell_id
@@ -134,10 +147,14 @@ SET recalled_at = excluded.recalled_at, recalled_in = excluded.recalled_in,
 
 -- name: cell_used
 -- Cells a holder cited or stored upon: the mark that keeps salience from fading.
-WITH s AS (
-    SELECT cell_id FROM hyphaedb.cell_stats
+WITH held AS MATERIALIZED (
+    SELECT cell_id FROM hyphaedb.cell
     WHERE mesh_id = %(mesh_id)s AND cell_id = ANY(%(cell_ids)s::uuid[])
-    ORDER BY cell_id FOR UPDATE
+    ORDER BY cell_id FOR KEY SHARE
+), s AS MATERIALIZED (
+    SELECT t.cell_id FROM held h
+    JOIN hyphaedb.cell_stats t ON t.mesh_id = %(mesh_id)s AND t.cell_id = h.cell_id
+    ORDER BY t.cell_id FOR UPDATE OF t
 ), u AS (
     UPDATE hyphaedb.cell_stats t SET used_at = %(now)s::timestamptz
     FROM s WHERE t.mesh_id = %(mesh_id)s AND t.cell_id = s.cell_id

@@ -209,13 +209,20 @@ WHERE l.mesh_id = %(mesh_id)s AND l.layer = {layer}
 
 -- name: tail_drain
 -- Move linked cells' vectors from the tail into the indexed table. A search sees each of them in
--- one place or the other, never in both and never in none.
-WITH due AS (
-    SELECT f.mesh_id, f.cell_id, f.model_id FROM hyphaedb.fresh_vector f
+-- one place or the other, never in both and never in none. Cells are held before their vectors,
+-- as erasing does; what somebody else is at work on is left for the next time.
+WITH held AS MATERIALIZED (
+    SELECT c.mesh_id, c.cell_id FROM hyphaedb.fresh_vector f
     JOIN hyphaedb.link l
         ON l.mesh_id = f.mesh_id AND l.layer = f.layer AND l.cell_id = f.cell_id
+    JOIN hyphaedb.cell c ON c.mesh_id = f.mesh_id AND c.cell_id = f.cell_id
     WHERE f.mesh_id = %(mesh_id)s
     ORDER BY f.cell_id LIMIT %(limit)s::integer
+    FOR KEY SHARE OF c SKIP LOCKED
+), due AS MATERIALIZED (
+    SELECT f.mesh_id, f.cell_id, f.model_id FROM held h
+    JOIN hyphaedb.fresh_vector f ON f.mesh_id = h.mesh_id AND f.cell_id = h.cell_id
+    FOR UPDATE OF f SKIP LOCKED
 ), moved AS (
     DELETE FROM hyphaedb.fresh_vector f USING due
     WHERE f.mesh_id = due.mesh_id AND f.cell_id = due.cell_id AND f.model_id = due.model_id
