@@ -11,7 +11,7 @@ would deliver it, and a further sweep writes nothing (newcomers' allowance and a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -32,6 +32,8 @@ from hyphaedb.store.rows import PendingRow
 
 #: Diffs looked at in one read and one write.
 _PAGE = 256
+#: Diffs between two looks at what else waits: some milliseconds of work, a wave's worth each.
+_SLICE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,13 @@ class _Missing:
 class Sweeper:
     """Sweeps one mesh for its pump."""
 
-    def __init__(self, context: Context, pump: Pump) -> None:
+    def __init__(
+        self, context: Context, pump: Pump, between: Callable[[], Awaitable[object]] | None = None
+    ) -> None:
+        """``between`` is awaited every few diffs: waves that wait must not wait for a sweep."""
         self._context = context
         self._pump = pump
+        self._between = between
 
     async def run(self) -> int:
         """Sweep everything if that was asked for, else for whoever may lack something; returns
@@ -55,8 +61,9 @@ class Sweeper:
         pump = self._pump
         asked = frozenset(pump.asked)
         scope = None if asked else frozenset(pump.newcomers)
+        pump.arrived.clear()
         added, more = await self.sweep(scope)
-        pump.newcomers = set(more)
+        pump.newcomers = set(more) | pump.arrived
         await pump.note_swept(asked)
         return added
 
@@ -93,9 +100,17 @@ class Sweeper:
                 }
             if not page:
                 break
-            missing = await asyncio.to_thread(self._missing, page, had, told, wanted - tired, now)
-            added += await self._sort(missing, waiting, left, everybody)
+            for start in range(0, len(page), _SLICE):
+                part = page[start : start + _SLICE]
+                missing = await asyncio.to_thread(
+                    self._missing, part, had, told, wanted - tired, now
+                )
+                added += await self._sort(missing, waiting, left, everybody)
+                if self._between is not None:
+                    await self._between()
             after = max(d.dot or 0 for d in page)
+        async with context.database.read() as tx:
+            left = await self._pump.attention(tx)
         more, chosen = self._choose(waiting, past, left, everybody)
         added += await self._record(chosen)
         return added, more | tired

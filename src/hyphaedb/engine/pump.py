@@ -61,6 +61,8 @@ class Pump:
         self.intake = Intake(context, mirror)
         #: Agents that may lack something: they are new, drifted, or had no attention left.
         self.newcomers: set[AgentId] = set()
+        #: Those that became so while a sweep is under way, which may have passed them by.
+        self.arrived: set[AgentId] = set()
         #: Signals that ask for a sweep of everything.
         self.asked: set[UUID] = set()
         self._owes = mirror.swept_at is None or mirror.swept_at <= _OWED
@@ -103,7 +105,7 @@ class Pump:
             return Step(0, 0, 0)
         plan.attached |= attached | self._position(plan.moved)
         plan.moved |= moved
-        self.newcomers |= news.newcomers | plan.postponed
+        self._expect(news.newcomers | plan.postponed)
         self.asked |= news.asked
         async with context.database.transaction() as tx:
             landed = await self._write(tx, plan, waiting)
@@ -180,8 +182,13 @@ class Pump:
         drifted = roster.drifted()
         for holder in drifted:
             roster.attach(holder, self.mirror.layers[0])
-            self.newcomers.update(r.agent_id for r in roster.receivers if r.holder == holder)
+            self._expect({r.agent_id for r in roster.receivers if r.holder == holder})
         return set(drifted)
+
+    def _expect(self, agents: set[AgentId]) -> None:
+        """These may lack something now."""
+        self.newcomers |= agents
+        self.arrived |= agents
 
     async def _write(self, tx: Tx, plan: Plan, waiting: Sequence[Signal]) -> int:
         """One batch, fenced; returns the deliveries that were new."""

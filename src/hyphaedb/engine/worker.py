@@ -150,6 +150,12 @@ class Worker:
             await self._sleep(context.config.batch_wait_ms / 1000)
         return not step.idle or swept
 
+    async def _between(self, pump: Pump) -> None:
+        """What arrives while a sweep is under way is settled as soon as ever."""
+        if asyncio.get_running_loop().time() >= self._trusted_until:
+            raise LeaseLost("The lease could not be renewed in time.", "It is taken anew.")
+        await self._step(pump)
+
     async def _sweep(self, pump: Pump) -> bool:
         """Run a sweep if one is due: at once when asked for, else for agents that changed."""
         assert self._sweeper is not None
@@ -185,7 +191,8 @@ class Worker:
         # Measured from before the request: the lease cannot end earlier than we believe.
         self._trusted_until = begun + config.lease_s * (1 - _MARGIN)
         self._pump = await Pump.load(context, epoch)
-        self._sweeper = Sweeper(context, self._pump)
+        pump = self._pump
+        self._sweeper = Sweeper(context, pump, lambda: self._between(pump))
         return self._pump
 
     async def _renew(self) -> None:
