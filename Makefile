@@ -61,9 +61,15 @@ $(READY): pyproject.toml constraints.txt
 	@# No stamp of this interpreter: what lies there is another's or half made, so start afresh.
 	@if [ ! -e "$(READY)" ]; then \
 		echo "Setting up $(VENV) (the first time takes a minute or two) ..."; \
+		if [ -d "$(VENV)" ] && [ ! -e "$(VENV)/.hyphaedb" ] && [ -n "$$(ls -A "$(VENV)")" ]; then \
+			echo "$(VENV) was not made by this Makefile, so it is left alone." >&2; \
+			echo "Name a directory that does not exist: make VENV=.venv ..." >&2; \
+			exit 1; \
+		fi; \
 		rm -rf "$(VENV)"; \
 		if [ -n "$(UV)" ]; then "$(UV)" venv --quiet --python "$(or $(PYTHON),>=3.11)" "$(VENV)"; \
 		else "$(PYTHON)" -m venv "$(VENV)"; fi; \
+		touch "$(VENV)/.hyphaedb"; \
 	fi
 	@# The build backend first, so that the project itself builds without asking a registry again.
 	@$(INSTALL) -c constraints.txt hatchling

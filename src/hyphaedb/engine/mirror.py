@@ -17,9 +17,9 @@ from hyphaedb.config import Config
 from hyphaedb.engine.law import Law
 from hyphaedb.engine.linking import gridded
 from hyphaedb.engine.roster import Roster
-from hyphaedb.engine.topology import Layer, Rows, Vectors, days_of
+from hyphaedb.engine.topology import DAY_S, Layer, Rows, Vectors
 from hyphaedb.engine.touches import KNOWS, RECALLED
-from hyphaedb.model import CellId, CellState, MeshInfo
+from hyphaedb.model import CellId, MeshInfo
 from hyphaedb.protocol import geometry
 from hyphaedb.protocol.adjacency import Adjacency
 from hyphaedb.protocol.calibration import PANEL_CELLS
@@ -73,7 +73,7 @@ class Mirror:
             self.swept_at = owner.swept_at
             for layer in self.layers:
                 found = await graph.load_vectors(tx, mesh_id, layer.number, self.info.dimension)
-                cells = await graph.load_cells(tx, mesh_id, layer.number)
+                cells = await graph.load_standing(tx, mesh_id, layer.number)
                 links = await graph.load_links(tx, mesh_id, layer.number)
                 self._load_layer(layer, found, cells, links)
             self.roster.take(
@@ -98,18 +98,20 @@ class Mirror:
         self,
         layer: Layer,
         found: graph.Vectors,
-        cells: Sequence[graph.LinkedCell],
+        cells: graph.Standing,
         links: graph.Links,
     ) -> None:
         n = len(found.ordinals)
-        assert n == len(cells) == len(links.ordinals), "one snapshot, one set of linked cells"
+        assert n == len(cells.ordinals) == len(links.ordinals), (
+            "one snapshot, one set of linked cells"
+        )
         layer.load(
             found.cell_ids,
             gridded(found.vectors) if n else found.vectors.astype(np.int16),
             found.ordinals,
-            np.array([c.salience for c in cells], np.float32),
-            np.array([days_of(c.used_at) for c in cells], np.float32),
-            np.array([c.state is CellState.ACTIVE for c in cells], np.bool_),
+            cells.saliences,
+            (cells.used_at_s / DAY_S).astype(np.float32),
+            cells.active,
         )
         width = layer.graph.links_max
         counts = np.diff(links.offsets)

@@ -28,13 +28,13 @@ _GROW_SHARE, _GROW_LEAST = 32, 1024
 #: Rows turned to float32 and multiplied at a time: 1,024 rows of 384 numbers are 1.5 MB, which
 #: stays in a core's cache.
 _BLOCK = 1_024
-_DAY_S = 86_400.0
+DAY_S = 86_400.0
 _BY_ROW = ("vectors", "ids", "ordinals", "salience", "used_days", "standing", "relays_until")
 
 
 def days_of(moment: datetime) -> float:
     """Days since 1970: how the mirror keeps the time a cell was last used."""
-    return moment.timestamp() / _DAY_S
+    return moment.timestamp() / DAY_S
 
 
 class Layer:

@@ -15,7 +15,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from hyphaedb.model import AgentId, CellId, CellState, CellType, EdgeKind, MeshId, SessionId
+from hyphaedb.model import CellId, EdgeKind, MeshId
 from hyphaedb.store.pool import Row, Tx, row, rows, run
 from hyphaedb.store.rows import single
 from hyphaedb.store.sql import query
@@ -75,25 +75,6 @@ class Footprints:
     cell_ids: Ids
     days: Ints
     flags: Ints
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedCell:
-    """What a wave must know of a cell beyond its vector."""
-
-    ordinal: int
-    cell_id: CellId
-    state: CellState
-    salience: float
-    type: CellType
-    ref: str | None
-    tags: tuple[str, ...]
-    agent_id: AgentId
-    session_id: SessionId | None
-    used_at: datetime
-    created_at: datetime
-    expires_at: datetime | None
-    lexemes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +143,6 @@ async def load_standing(tx: Tx, mesh_id: MeshId, layer: int) -> Standing:
         _numbers(blocks, 2, ">f8", np.float64),
         _numbers(blocks, 3, "?", np.bool_),
     )
-
-
-async def load_cells(tx: Tx, mesh_id: MeshId, layer: int) -> list[LinkedCell]:
-    """The same in full, one object a cell: slow for a large mesh."""
-    values = {"mesh_id": mesh_id, "layer": layer, "from_ordinal": 0, "limit": CELLS_MAX}
-    return [
-        LinkedCell(
-            r[0], r[1], CellState(r[2]), single(r[3]), CellType(r[4]), r[5], tuple(r[6]), *r[7:13]
-        )
-        for r in await rows(tx, query("graph_cells"), values)
-    ]
 
 
 async def load_footprints(tx: Tx, mesh_id: MeshId) -> Footprints:

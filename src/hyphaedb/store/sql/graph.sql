@@ -61,17 +61,6 @@ FROM (
     ORDER BY holder_id, cell_id LIMIT {limit}
 ) b;
 
--- name: graph_cells
--- What a wave must know of every linked cell of a layer, in ordinal order.
-SELECT l.ordinal, c.cell_id, c.state, c.salience, c.type, c.ref, c.tags, c.agent_id, c.session_id,
-       t.used_at, c.created_at, c.expires_at, c.lexemes
-FROM hyphaedb.link l
-JOIN hyphaedb.cell c ON c.mesh_id = l.mesh_id AND c.cell_id = l.cell_id
-JOIN hyphaedb.cell_stats t ON t.mesh_id = l.mesh_id AND t.cell_id = l.cell_id
-WHERE l.mesh_id = %(mesh_id)s AND l.layer = %(layer)s::smallint
-  AND l.ordinal >= %(from_ordinal)s::integer
-ORDER BY l.ordinal LIMIT %(limit)s::integer;
-
 -- name: links_insert
 -- New cells' own links. A cell that is linked, or gone, is left out.
 INSERT INTO hyphaedb.link (mesh_id, layer, ordinal, cell_id, targets, costs)
