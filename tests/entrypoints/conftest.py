@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +46,7 @@ class Ran:
         return json.loads(self.err)
 
 
-Cli = Callable[..., Ran]
+Cli = Callable[..., Awaitable[Ran]]
 
 
 @pytest.fixture
@@ -133,16 +132,22 @@ COMMAND = [sys.executable, "-c", "from hyphaedb.entrypoints.cli import main; mai
 
 @pytest.fixture
 def cli(config: Config, mesh_name: str) -> Cli:
-    """Runs ``hyphaedb`` in a process of its own; call it from a thread in an async test."""
+    """Runs ``hyphaedb`` in a process of its own."""
 
-    def run(*arguments: str, stdin: bytes = b"", **variables: str) -> Ran:
-        done = subprocess.run(
-            [*COMMAND, *arguments],
+    async def run(*arguments: str, stdin: bytes = b"", **variables: str) -> Ran:
+        process = await asyncio.create_subprocess_exec(
+            *COMMAND,
+            *arguments,
             env={**environment(config, mesh_name), **variables},
-            input=stdin,
-            capture_output=True,
-            timeout=COMMAND_S,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
         )
-        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+        try:
+            out, err = await asyncio.wait_for(process.communicate(stdin), COMMAND_S)
+        finally:
+            if process.returncode is None:
+                process.kill()
+        return Ran(process.returncode or 0, out.decode(), err.decode())
 
     return run

@@ -168,7 +168,7 @@ async def test_a_mistake_reads_the_same_on_the_command_line(
     assert bad.command is not None
     code, message, remedy = await refusal(bad.verb(local))
 
-    ran = await asyncio.to_thread(cli, *bad.command, "--json", stdin=bad.stdin, HYPHAEDB_URL=server)
+    ran = await cli(*bad.command, "--json", stdin=bad.stdin, HYPHAEDB_URL=server)
 
     assert ran.out == ""
     assert (ran.problem["code"], ran.problem["detail"], ran.problem["remedy"]) == (
@@ -199,7 +199,7 @@ async def test_an_unknown_mesh_is_the_same_error_on_the_command_line(
     with pytest.raises(NotFound) as caught:
         await RemoteMesh.open(server, mesh=mesh_name + "x")
 
-    ran = await asyncio.to_thread(cli, "stats", "--mesh", mesh_name + "x")
+    ran = await cli("stats", "--mesh", mesh_name + "x")
 
     assert ran.code == 66
     assert ran.err == f"error[not_found]: {caught.value.message} {caught.value.remedy}\n"

@@ -1,13 +1,13 @@
-"""The command line as a person or a script meets it: real processes, one database a module."""
+"""The command line as a person or a script meets it: real processes on a real database."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID
 
@@ -15,280 +15,302 @@ import pytest
 
 from hyphaedb.config import Config
 from hyphaedb.entrypoints.cli import running
+from hyphaedb.errors import NotFound
+from hyphaedb.mesh import Home, Mesh
+from hyphaedb.model import CellId, DiffState, Interests, NewCell, Wait
 from tests.entrypoints.conftest import COMMAND, COMMAND_S, Cli, environment
 
 pytestmark = pytest.mark.slow
 
 DECISION = "The public API allows 100 requests a minute for each client."
-WATCHED = "A limit on requests to the public API"
 
 
 @pytest.fixture
-def team(cli: Cli) -> Cli:
-    """A command line whose mesh has an author and a reader with a beacon."""
-    assert cli("agent", "add", "ada", "--json").code == 0
-    assert cli("agent", "add", "bob", "--interests", "clients of the API", "--json").code == 0
-    placed = cli("beacon", "add", "bob", "limits", WATCHED, "--radius", "0.3", "--json")
-    assert placed.code == 0, placed.err
-    return cli
+async def team(home: Home, mesh_name: str) -> Mesh:
+    """The mesh that the commands work in, with an author and a reader; no worker runs here."""
+    mesh = await home.mesh(mesh_name, worker=False)
+    await mesh.register("ada")
+    await mesh.register("bob", interests=Interests("clients of the API"))
+    await mesh.beacon("bob", "limits", "A limit on requests to the public API", radius=0.3)
+    return mesh
 
 
-@contextmanager
-def up(config: Config, mesh: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A server started with ``hyphaedb up``; ended with an interrupt if the block did not."""
-    process = subprocess.Popen(
-        [*COMMAND, *arguments],
+@pytest.fixture
+async def told(team: Mesh, home: Home, mesh_name: str) -> CellId:
+    """A decision of ada's that has reached bob."""
+    worked = await home.mesh(mesh_name)
+    cell = NewCell(DECISION, salience=0.9, tags=("api",))
+    stored = await worked.store(cell, agent="ada", wait=Wait.DELIVERED)
+    await worked.close()
+    assert (await team.receipt(stored.cell_id)).delivered == ("bob",)
+    return stored.cell_id
+
+
+@asynccontextmanager
+async def running_command(
+    config: Config, mesh: str, *arguments: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A command that keeps running while the block does; interrupted if the block did not."""
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND,
+        *arguments,
         env=environment(config, mesh),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
     try:
         yield process
     finally:
-        if process.poll() is None:
+        if process.returncode is None:
             process.send_signal(signal.SIGINT)
-        process.communicate(timeout=COMMAND_S)
+        await asyncio.wait_for(process.communicate(), COMMAND_S)
+
+
+async def first_line(process: asyncio.subprocess.Process) -> str:
+    """What a command says once it runs."""
+    assert process.stdout is not None
+    return (await asyncio.wait_for(process.stdout.readline(), COMMAND_S)).decode()
 
 
 class TestOneShot:
-    def test_with_no_worker_running_a_store_pumps_until_its_own_diff_has_settled(
-        self, team: Cli
+    async def test_with_no_worker_running_a_store_pumps_until_its_own_diff_has_settled(
+        self, team: Mesh, cli: Cli
     ) -> None:
-        stored = team("store", DECISION, "--agent", "ada", "--type", "decision", "--json")
-        assert stored.code == 0, stored.err
-        cell = stored.json["cell_id"]
+        ran = await cli("store", DECISION, "--agent", "ada", "--type", "decision", "--json")
 
-        receipt = team("receipt", cell, "--json").json
+        assert ran.code == 0, ran.err
+        assert ran.json["state"] == "done"
+        assert ran.json["receipt"]["delivered"] == ["bob"]
+        receipt = await team.receipt(CellId(UUID(ran.json["cell_id"])))
+        assert (receipt.state, receipt.delivered) == (DiffState.DONE, ("bob",))
 
-        assert receipt["state"] == "done"
-        assert receipt["delivered"] == ["bob"]
+    async def test_the_body_comes_from_standard_input(self, team: Mesh, cli: Cli) -> None:
+        ran = await cli("store", "-", "--agent", "ada", "--json", stdin="Größe: 3 µm\n".encode())
 
-    def test_the_body_comes_from_standard_input(self, team: Cli) -> None:
-        stored = team("store", "-", "--agent", "ada", "--json", stdin="Größe: 3 µm\n".encode())
+        assert (await team.cell(CellId(UUID(ran.json["cell_id"])))).body == "Größe: 3 µm"
 
-        assert team("cell", stored.json["cell_id"], "--json").json["body"] == "Größe: 3 µm"
-
-    def test_bytes_that_are_no_text_are_refused(self, team: Cli) -> None:
-        refused = team("store", "-", "--agent", "ada", stdin=b"\xff\xfe")
+    @pytest.mark.usefixtures("team")
+    async def test_bytes_that_are_no_text_are_refused(self, cli: Cli) -> None:
+        refused = await cli("store", "-", "--agent", "ada", stdin=b"\xff\xfe")
 
         assert refused.code == 64
         assert refused.err.startswith("error[invalid]: Standard input is not UTF-8.")
 
-    def test_an_inbox_is_read_acknowledged_and_empty(self, team: Cli) -> None:
-        team("store", DECISION, "--agent", "ada", "--salience", "0.9")
-
-        told = team("inbox", "bob")
-        page = team("inbox", "bob", "--json").json
-        cursor = str(page["items"][0]["cursor"])
-        marked = team("acknowledge", "bob", cursor, "--json")
+    @pytest.mark.usefixtures("told")
+    async def test_an_inbox_is_read_and_acknowledged(self, team: Mesh, cli: Cli) -> None:
+        read, whole = await asyncio.gather(cli("inbox", "bob"), cli("inbox", "bob", "--json"))
+        cursor = str(whole.json["items"][0]["cursor"])
+        marked = await cli("acknowledge", "bob", cursor, "--json")
 
         for part in (DECISION[:40], "from ada", "score", "beacon", "ago"):
-            assert part in told.out
+            assert part in read.out
         assert marked.json == {"acknowledged": 1}
-        assert team("inbox", "bob").out.startswith("Nothing new")
+        assert (await team.inbox("bob")).unread == 0
 
-    def test_a_trace_tells_who_received_who_did_not_and_why_in_80_columns(self, team: Cli) -> None:
-        team("agent", "add", "cook", "--interests", "recipes for soup and bread")
-        cell = team("store", DECISION, "--agent", "ada", "--json").json["cell_id"]
+    async def test_a_trace_tells_who_received_who_did_not_and_why_in_80_columns(
+        self, told: CellId, cli: Cli
+    ) -> None:
+        read, whole = await asyncio.gather(
+            cli("trace", str(told)), cli("trace", str(told), "--json")
+        )
 
-        told = team("trace", cell)
-        whole = team("trace", cell, "--json").json
+        assert read.code == 0
+        assert max(len(line) for line in read.out.splitlines()) <= 80
+        assert "\x1b" not in read.out
+        for part in ("Energy", "gate", "settled", "bob", "by its beacon", "Not delivered", "ada"):
+            assert part in read.out
+        assert {r["agent"]: r["reason"] for r in whole.json["refused"]} == {"ada": "own_knowledge"}
 
-        assert told.code == 0
-        assert max(len(line) for line in told.out.splitlines()) <= 80
-        assert "\x1b" not in told.out
-        assert "Energy" in told.out
-        assert "bob" in told.out
-        assert "by its beacon" in told.out
-        assert "Not delivered" in told.out
-        assert {r["agent"] for r in whole["refused"]} >= {"cook"}
+    async def test_what_is_stored_is_found_and_says_who_saw_it(
+        self, told: CellId, cli: Cli
+    ) -> None:
+        found, read, seen = await asyncio.gather(
+            cli("recall", "how many requests?", "--tag", "api", "--json"),
+            cli("recall", "how many requests?"),
+            cli("who-saw", str(told), "--json"),
+        )
 
-    def test_what_is_stored_is_found_and_says_who_saw_it(self, team: Cli) -> None:
-        cell = team("store", DECISION, "--agent", "ada", "--tag", "api", "--json").json["cell_id"]
+        assert [hit["cell"]["cell_id"] for hit in found.json["hits"]] == [str(told)]
+        assert read.out.startswith("1. ")
+        assert DECISION in read.out
+        assert {s["agent"] for s in seen.json["seen"]} == {"ada", "bob"}
 
-        found = team("recall", "how many requests?", "--tag", "api", "--json").json
-        seen = team("who-saw", cell, "--json").json["seen"]
+    async def test_a_forgotten_cell_is_gone_from_everywhere(
+        self, team: Mesh, told: CellId, cli: Cli
+    ) -> None:
+        assert (await cli("forget", str(told), "--json")).json == {"erased": 1}
 
-        assert [hit["cell"]["cell_id"] for hit in found["hits"]] == [cell]
-        assert {s["agent"] for s in seen} == {"ada", "bob"}
-        assert "1. " in team("recall", "how many requests?").out
+        with pytest.raises(NotFound):
+            await team.cell(told)
+        assert (await team.inbox("bob")).items == ()
 
-    def test_a_forgotten_cell_is_gone_from_everywhere(self, team: Cli) -> None:
-        cell = team("store", "The password is swordfish.", "--agent", "ada", "--json").json
-
-        assert team("forget", cell["cell_id"], "--json").code == 0
-
-        assert team("cell", cell["cell_id"]).code == 66
-        assert team("recall", "password", "--json").json["hits"] == []
-
-    def test_many_cells_come_from_a_file_of_json_lines(self, team: Cli, tmp_path: Path) -> None:
-        lines = [json.dumps({"body": f"Service {n} owns table {n}.", "tags": ["map"]})
-                 for n in range(5)]  # fmt: skip
+    async def test_many_cells_come_from_a_file_of_json_lines(
+        self, team: Mesh, cli: Cli, tmp_path: Path
+    ) -> None:
+        lines = [json.dumps({"body": f"Service {n} owns table {n}."}) for n in range(5)]
         file = tmp_path / "cells.jsonl"
         file.write_text("\n".join([*lines, "", lines[0]]))
 
-        first = team("import", str(file), "--agent", "ada", "--json")
+        ran = await cli("import", str(file), "--agent", "ada", "--json")
 
-        assert first.code == 0, first.err
-        assert sum(first.json.values()) == 6
-        assert first.json["created"] == 5
+        assert ran.code == 0, ran.err
+        assert (ran.json["created"], sum(ran.json.values())) == (5, 6)
+        assert (await team.stats()).cells == 5
 
-    def test_a_bad_line_of_a_file_is_named(self, team: Cli, tmp_path: Path) -> None:
+    async def test_a_bad_line_of_a_file_is_named_and_nothing_of_its_batch_stored(
+        self, team: Mesh, cli: Cli, tmp_path: Path
+    ) -> None:
         file = tmp_path / "cells.jsonl"
         file.write_text('{"body": "Fine."}\n{"boddy": "Not fine."}\n')
 
-        refused = team("import", str(file), "--agent", "ada")
+        refused = await cli("import", str(file), "--agent", "ada")
 
         assert refused.code == 64
         assert "Line 2" in refused.err
-        assert team("stats", "--json").json["cells"] == 0
+        assert (await team.stats()).cells == 0
 
-    def test_steering_is_seen_in_the_gauges(self, cli: Cli) -> None:
-        assert cli("pause", "--json").json["paused"] is True
-        assert cli("stats", "--json").json["paused"] is True
-        assert cli("resume", "--json").json["paused"] is False
-        assert cli("shadow", "--json").json["shadow"] is True
-        assert cli("shadow", "--off", "--json").json["shadow"] is False
+    async def test_a_paused_mesh_takes_a_store_and_does_not_wait(
+        self, team: Mesh, cli: Cli
+    ) -> None:
+        assert (await cli("pause", "--json")).json["paused"] is True
 
-    def test_a_paused_mesh_takes_a_store_and_does_not_wait(self, team: Cli) -> None:
-        team("pause")
+        ran = await cli("store", DECISION, "--agent", "ada", "--json")
 
-        stored = team("store", DECISION, "--agent", "ada", "--json")
+        assert (ran.code, ran.json["state"]) == (0, "pending")
+        assert (await team.stats()).pending == 1
 
-        assert (stored.code, stored.json["state"]) == (0, "pending")
-
-    def test_doctor_says_of_each_thing_how_it_is(self, cli: Cli) -> None:
-        looked = cli("doctor", "--json")
+    async def test_doctor_says_of_each_thing_how_it_is(self, cli: Cli) -> None:
+        looked = await cli("doctor", "--json")
 
         assert looked.code == 0, looked.out
         assert all(check["ok"] for check in looked.json["checks"])
 
 
 class TestMistakes:
-    def test_a_mistake_in_the_call_is_told_like_any_other(self, cli: Cli) -> None:
-        refused = cli("store", "x")
+    async def test_a_mistake_in_the_call_is_told_like_any_other(self, cli: Cli) -> None:
+        refused = await cli("store", "x")
 
         assert refused.code == 64
         assert refused.err.startswith("error[invalid]: Missing option '--agent'")
         assert "hyphaedb store --help" in refused.err
         assert refused.out == ""
 
-    def test_with_json_it_is_a_problem_object(self, cli: Cli) -> None:
-        refused = cli("inboxx", "--json")
+    async def test_with_json_it_is_a_problem_object(self, cli: Cli) -> None:
+        refused = await cli("inboxx", "--json")
 
         assert refused.code == 64
         assert refused.problem["code"] == "invalid"
 
-    def test_an_id_that_is_none_is_refused(self, cli: Cli) -> None:
-        refused = cli("trace", "abc")
+    async def test_an_id_that_is_none_is_refused(self, cli: Cli) -> None:
+        refused = await cli("trace", "abc")
 
         assert refused.code == 64
         assert "Give an id as HyphaeDB printed it" in refused.err
 
-    def test_a_server_that_was_named_and_is_not_there_is_an_error(self, cli: Cli) -> None:
-        refused = cli("stats", "--url", "http://127.0.0.1:9")
+    async def test_a_server_that_was_named_and_is_not_there_is_an_error(self, cli: Cli) -> None:
+        refused = await cli("stats", "--url", "http://127.0.0.1:9")
 
         assert refused.code == 69
         assert refused.err.endswith("Start it with: hyphaedb up\n")
 
-    def test_a_variable_that_is_no_setting_is_refused(self, cli: Cli) -> None:
-        refused = cli("stats", HYPHAEDB_PROT="1")
+    async def test_a_variable_that_is_no_setting_is_refused(self, cli: Cli) -> None:
+        refused = await cli("stats", HYPHAEDB_PROT="1")
 
         assert refused.code == 64
         assert "HYPHAEDB_PROT" in refused.err
 
-    def test_no_secret_is_shown(self, cli: Cli, config: Config) -> None:
-        shown = cli("config", "--json")
+    async def test_no_secret_is_shown(self, cli: Cli, config: Config) -> None:
+        shown = await cli("config", "--json")
 
         assert shown.json["database_url"] == "***"
         assert config.database_url not in shown.out
 
 
 class TestServer:
-    def test_commands_find_the_server_that_is_up_and_an_interrupt_ends_it_cleanly(
-        self, config: Config, mesh_name: str, team: Cli
+    @pytest.mark.usefixtures("team")
+    async def test_commands_find_the_server_that_is_up_and_an_interrupt_ends_it_cleanly(
+        self, config: Config, mesh_name: str, cli: Cli
     ) -> None:
-        with up(config, mesh_name, "up", "--port", "0", "--json") as process:
-            assert process.stdout is not None
-            said = json.loads(process.stdout.readline())
+        async with running_command(config, mesh_name, "up", "--port", "0", "--json") as process:
+            said = json.loads(await first_line(process))
             found = running.find(config)
             assert found is not None
             assert found.url == said["url"]
 
-            stored = team("store", DECISION, "--agent", "ada", "--wait", "--json")
-            assert stored.json["receipt"]["delivered"] == ["bob"]
+            ran = await cli("store", DECISION, "--agent", "ada", "--wait", "--json")
+            assert ran.json["receipt"]["delivered"] == ["bob"]
 
             process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=COMMAND_S)
+            _, err = await asyncio.wait_for(process.communicate(), COMMAND_S)
         assert process.returncode == 130
-        assert "Traceback" not in err
+        assert b"Traceback" not in err
         assert running.find(config) is None
 
-    def test_a_note_of_a_server_that_is_gone_is_ignored_with_a_word(
+    async def test_a_note_of_a_server_that_is_gone_is_ignored_with_a_word(
         self, config: Config, cli: Cli
     ) -> None:
-        gone = subprocess.Popen(["true"])
-        gone.wait()
+        gone = await asyncio.create_subprocess_exec("true")
+        await gone.wait()
         note = Path(config.data_dir) / running.NAME
         note.parent.mkdir(parents=True, exist_ok=True)
         left = {"pid": gone.pid, "host": "127.0.0.1", "port": 9, "database": "embedded"}
         note.write_text(json.dumps(left))
 
-        looked = cli("stats", "--json")
+        looked = await cli("stats", "--json")
 
         assert looked.code == 0
         assert looked.json["cells"] == 0
         assert "is gone" in looked.err
 
-    def test_a_port_that_is_taken_says_what_to_do(self, cli: Cli) -> None:
+    async def test_a_port_that_is_taken_says_what_to_do(self, cli: Cli) -> None:
         with socket.socket() as other:
             other.bind(("127.0.0.1", 0))
             other.listen()
             port = other.getsockname()[1]
 
-            refused = cli("up", "--port", str(port))
+            refused = await cli("up", "--port", str(port))
 
         assert refused.code == 69
         assert f"Port {port} on 127.0.0.1 is in use" in refused.err
         assert "--port" in refused.err
 
-    def test_an_address_others_could_reach_is_refused(self, cli: Cli) -> None:
-        refused = cli("serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104  the point
+    async def test_an_address_others_could_reach_is_refused(self, cli: Cli) -> None:
+        refused = await cli("serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104  the point
 
         assert refused.code == 77
         assert "until there are keys" in refused.err
 
-    def test_a_worker_of_its_own_runs_what_waits(
-        self, config: Config, mesh_name: str, team: Cli
+    async def test_a_worker_of_its_own_runs_what_waits_and_ends_when_told(
+        self, config: Config, mesh_name: str, team: Mesh
     ) -> None:
-        team("pause")
-        cell = team("store", DECISION, "--agent", "ada", "--json").json["cell_id"]
-        with up(config, mesh_name, "work", "--json") as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            team("resume")
-            assert team("settle", "--json").json == {"pending": 0}
+        stored = await team.store(DECISION, agent="ada")
+        async with running_command(config, mesh_name, "work", "--json") as process:
+            await first_line(process)
+            assert await team.settle(timeout_s=COMMAND_S) == 0
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=COMMAND_S)
+            await asyncio.wait_for(process.communicate(), COMMAND_S)
         assert process.returncode == 0
-        assert team("receipt", cell, "--json").json["delivered"] == ["bob"]
+        assert (await team.receipt(stored.cell_id)).delivered == ("bob",)
 
 
 class TestHomes:
-    def test_a_mesh_is_made_and_listed(self, cli: Cli, mesh_name: str) -> None:
-        made = cli("mesh", "create", f"{mesh_name}-2", "--json")
+    async def test_a_mesh_is_made_once_and_listed(self, cli: Cli, mesh_name: str) -> None:
+        made = await cli("mesh", "create", f"{mesh_name}-2", "--json")
+        listed, again = await asyncio.gather(
+            cli("mesh", "list", "--json"), cli("mesh", "create", f"{mesh_name}-2")
+        )
 
-        assert UUID(made.json["mesh_id"]).int
-        names = {m["name"] for m in cli("mesh", "list", "--json").json["meshes"]}
-        assert {mesh_name, f"{mesh_name}-2"} <= names
-        assert cli("mesh", "create", f"{mesh_name}-2").code == 65
+        assert made.json["name"] == f"{mesh_name}-2"
+        assert {mesh_name, f"{mesh_name}-2"} <= {m["name"] for m in listed.json["meshes"]}
+        assert again.code == 65
 
-    def test_the_schema_is_migrated_once(self, cli: Cli, empty_url: str) -> None:
-        before = cli("db", "status", "--json", HYPHAEDB_DATABASE_URL=empty_url).json
-        applied = cli("db", "migrate", "--json", HYPHAEDB_DATABASE_URL=empty_url).json
-        again = cli("db", "migrate", "--json", HYPHAEDB_DATABASE_URL=empty_url).json
+    async def test_the_schema_is_migrated_when_asked_and_once(
+        self, cli: Cli, empty_url: str
+    ) -> None:
+        before = await cli("db", "status", "--json", HYPHAEDB_DATABASE_URL=empty_url)
+        applied = await cli("db", "migrate", "--json", HYPHAEDB_DATABASE_URL=empty_url)
+        again = await cli("db", "migrate", "--json", HYPHAEDB_DATABASE_URL=empty_url)
 
-        assert all(m["applied_at"] is None for m in before["migrations"])
-        assert applied["applied"] == [m["version"] for m in before["migrations"]]
-        assert again["applied"] == []
+        assert all(m["applied_at"] is None for m in before.json["migrations"])
+        assert applied.json["applied"] == [m["version"] for m in before.json["migrations"]]
+        assert again.json["applied"] == []

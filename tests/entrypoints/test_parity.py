@@ -99,7 +99,7 @@ def spoken() -> set[str]:
 @pytest.mark.parametrize("line", sorted(spoken()))
 def test_a_command_that_somebody_is_told_to_type_exists_with_its_options(line: str) -> None:
     known = commands(typer.main.get_command(command_line))
-    words = [word.strip("\",.") for word in line.split()]
+    words = [word.strip('",.') for word in line.split()]
     found = next((w for w in (" ".join(words[:2]), words[0]) if w in known), None)
     assert found is not None
     told = set(re.findall(r"(?<=\s)--[a-z-]+", line)) - {"--help"}
