@@ -20,6 +20,8 @@ INDENT = "   "
 #: Refused agents told one by one, best score first, whether people named them or not.
 REFUSED_TOLD = 4
 TITLE = 32
+#: The one part of a recall's score that multiplies the others.
+STANDING = "standing"
 
 
 def wrapped(text: str, first: str = "") -> list[str]:
@@ -146,10 +148,16 @@ def summed_up(one: Pushed) -> list[str]:
 LEGEND = f"{INDENT}+ received, people named it   - received, not named   ! named, not received"
 
 
+def _sum(hit: Hit) -> str:
+    """A hit's score as what it is made of: parts that add up, times how well the cell stands."""
+    parts = sorted(hit.parts.items(), key=lambda part: -part[1])
+    added = " + ".join(f"{name} {value:.2f}" for name, value in parts if value and name != STANDING)
+    return f"= ({added}) x {STANDING} {hit.parts.get(STANDING, 1.0):.2f}"
+
+
 def _hit(rank: int, hit: Hit) -> list[str]:
-    parts = ", ".join(f"{name} {value:.2f}" for name, value in sorted(hit.parts.items()) if value)
     head = f"{INDENT}{rank}. score {hit.score:.3f}  {hit.cell.agent}: "
-    return [head + clip(hit.cell.body, WIDTH - len(head)), *wrapped(f"= {parts}", INDENT * 3)]
+    return [head + clip(hit.cell.body, WIDTH - len(head)), *wrapped(_sum(hit), INDENT * 3)]
 
 
 def asked(what: Asked) -> list[str]:
@@ -159,6 +167,11 @@ def asked(what: Asked) -> list[str]:
         lines += _hit(rank, hit)
     if not what.answer.hits:
         lines.append(f"{INDENT}nothing above the floor; {what.answer.below_floor} cells below it")
+    lines += wrapped(
+        "vector: near in meaning; lexical: words in common; lent: by a neighbour that answers too;"
+        " standing: salient, recent, not overturned.",
+        INDENT,
+    )
     unread = what.answer.unread
     lines += wrapped(f"Unread items of {what.agent} that ride along ({len(unread)}):", INDENT)
     lines += [
