@@ -33,6 +33,8 @@ class Receiver:
     agent_id: AgentId
     name: str
     holder: int
+    #: The holder is a role that other instances share.
+    shared: bool
     tags: frozenset[str]
     types: frozenset[str]
     has_text: bool
@@ -126,6 +128,7 @@ class Roster:
                     agent_id=agent.agent_id,
                     name=agent.name,
                     holder=holder,
+                    shared=agent.role is not None,
                     tags=frozenset(agent.interests.tags),
                     types=frozenset(t.value for t in agent.interests.types),
                     has_text=row.interest is not None,
