@@ -214,14 +214,17 @@ async def test_instances_of_a_role_share_what_they_know(mesh: Mesh) -> None:
     assert news.body in await inbox(mesh, "crew-2")
 
 
-async def test_a_role_does_not_hear_its_own_words_through_another_instance(mesh: Mesh) -> None:
+async def test_what_one_instance_learns_reaches_the_others_of_its_role(mesh: Mesh) -> None:
+    """A shared footprint is not a shared head: the author alone has nothing to hear."""
     for number in "12":
         await mesh.register(
             f"crew-{number}", role="crew", instance=number, interests=Interests(tags=("limits",))
         )
-    await announce(mesh, tagged("limits"), agent="crew-1")
+    told = tagged("limits")
+    await announce(mesh, told, agent="crew-1")
 
-    assert await inbox(mesh, "crew-2") == []
+    assert await inbox(mesh, "crew-1") == []
+    assert await inbox(mesh, "crew-2") == [told.body]
 
 
 async def test_a_retired_agent_receives_no_more(mesh: Mesh) -> None:

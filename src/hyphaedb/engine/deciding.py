@@ -181,7 +181,7 @@ class Decider:
         # Before what they know: whoever vouched for a cell must hear that it is taken back.
         if receiver.agent_id in told:
             return None, Route.LOG
-        if receiver.holder in knows:
+        if receiver.holder in knows and not receiver.shared:
             return Refusal.OWN, Route.WAVE
         if receiver.muted:
             return Refusal.MUTED, Route.WAVE
@@ -199,7 +199,10 @@ class Decider:
         return None, Route.WAVE
 
     def _knowing(self, subject: Subject) -> frozenset[int]:
-        """Holders that confirmed, used or made this very cell: nobody gets back what he knows."""
+        """Holders that confirmed, used or made this very cell: nobody gets back what he knows.
+
+        A role's footprint does not say which instance knows, so its other instances are told.
+        """
         row = self._layer.row(subject.cell_id)
         if row is None:
             return frozenset()
