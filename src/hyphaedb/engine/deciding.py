@@ -175,8 +175,7 @@ class Decider:
         knows: frozenset[int],
     ) -> tuple[Refusal | None, Route]:
         """Why not (None: deliver) and by which route, most telling reason first."""
-        mine = self._roster.holder_rows.get(subject.author_holder) == receiver.holder
-        if receiver.agent_id == subject.author or mine:
+        if receiver.agent_id == subject.author:
             return Refusal.OWN, Route.WAVE
         # Before what they know: whoever vouched for a cell must hear that it is taken back.
         if receiver.agent_id in told:
