@@ -26,7 +26,7 @@ from hyphaedb.store.agents import Attachment
 from hyphaedb.store.graph import NewLinks
 from hyphaedb.store.jobs import Signal
 from hyphaedb.store.journal import NewDelivery, WaveRow
-from hyphaedb.store.pool import Tx
+from hyphaedb.store.pool import Tx, pipelined
 from hyphaedb.store.rows import PendingRow
 
 #: Signals taken in at a time; more wait for the next step.
@@ -209,23 +209,25 @@ class Pump:
         settled = [s for s in plan.settled if s.diff.cell_id in held]
         # Dots are gapless, so they are counted only now that it is known what is still there.
         counted = await journal.fence(tx, mesh_id, self.epoch, dots=len(settled))
-        await self._write_links(tx, plan, held)
-        for panel in plan.panels:
-            await graph.put_panel(tx, mesh_id, panel)
-        context.failpoints.hit(Failpoint.MID_BATCH)
         now = context.now()
-        kept = [d for d in deliveries if d.cell_id in held]
-        landed = await journal.record_deliveries(tx, mesh_id, kept, seq=counters.seq, now=now)
-        waves = [self._wave(one, counters.graph_epoch) for one in settled]
-        await journal.record_waves(tx, mesh_id, waves)
-        dots = {s.diff.diff_id: counted.dot + 1 + i for i, s in enumerate(settled)}
-        await journal.settle(tx, mesh_id, dots, now)
-        await self._write_holders(tx, plan)
-        if waiting:
-            taken_in = [s.signal_id for s in waiting if s.signal_id not in self.asked]
-            await jobs.clear_signals(tx, mesh_id, taken_in)
-        if self.newcomers and not self._owes:
-            await jobs.set_swept(tx, mesh_id, self.epoch, _OWED)
+        async with pipelined(tx):
+            await self._write_links(tx, plan, held)
+            for panel in plan.panels:
+                await graph.put_panel(tx, mesh_id, panel)
+            context.failpoints.hit(Failpoint.MID_BATCH)
+            waves = [self._wave(one, counters.graph_epoch) for one in settled]
+            await journal.record_waves(tx, mesh_id, waves)
+            dots = {s.diff.diff_id: counted.dot + 1 + i for i, s in enumerate(settled)}
+            await journal.settle(tx, mesh_id, dots, now)
+            await self._write_holders(tx, plan)
+            if waiting:
+                taken_in = [s.signal_id for s in waiting if s.signal_id not in self.asked]
+                await jobs.clear_signals(tx, mesh_id, taken_in)
+            if self.newcomers and not self._owes:
+                await jobs.set_swept(tx, mesh_id, self.epoch, _OWED)
+            # Last, for its answer is waited for.
+            kept = [d for d in deliveries if d.cell_id in held]
+            landed = await journal.record_deliveries(tx, mesh_id, kept, seq=counters.seq, now=now)
         return len(landed)
 
     async def _write_links(self, tx: Tx, plan: Plan, held: frozenset[CellId]) -> None:

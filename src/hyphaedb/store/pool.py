@@ -229,6 +229,15 @@ def check_url(url: str) -> None:
         raise Invalid(f"HYPHAEDB_DATABASE_URL has port {parts['port']!r}.", way_out)
 
 
+@asynccontextmanager
+async def pipelined(tx: Tx) -> AsyncIterator[None]:
+    """Statements inside are sent without waiting for one another's answers, one round trip for
+    all that return nothing. Row counts are not known inside; a fault shows at the end at latest.
+    """
+    async with tx.pipeline():
+        yield
+
+
 async def rows(tx: Tx, sql: bytes, values: Mapping[str, Any] | None = None) -> list[Row]:
     """All rows of a query, in binary."""
     cursor = await tx.execute(sql, values, binary=True)
