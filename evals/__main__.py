@@ -17,6 +17,11 @@ def _parser() -> argparse.ArgumentParser:
     recall = names.add_parser("recall", help="does an asked question find its evidence")
     recall.add_argument("--data", type=Path, required=True, metavar="DIR")
     recall.add_argument("--json", action="store_true", help="the only form there is")
+    every = names.add_parser("all", help="every pack in turn, results and a page into a folder")
+    every.add_argument("--packs", type=Path, required=True, metavar="DIR")
+    every.add_argument("--out", type=Path, required=True, metavar="DIR")
+    page = names.add_parser("page", help="the page again, from results that are there")
+    page.add_argument("--out", type=Path, required=True, metavar="DIR")
     return parser
 
 
@@ -27,10 +32,18 @@ def main() -> None:
         from evals.routing import main as routing
 
         routing(asked.learn, asked.push, not asked.no_ablations)
-    else:
+    elif asked.name == "recall":
         from evals.recall import main as recall
 
         recall(asked.data)
+    elif asked.name == "all":
+        from evals.report import run_all
+
+        run_all(asked.packs, asked.out)
+    else:
+        from evals.report import render
+
+        render(asked.out)
 
 
 if __name__ == "__main__":
