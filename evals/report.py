@@ -48,8 +48,8 @@ def render(out: Path) -> None:
     lines = [
         "# Quality, measured",
         "",
-        "Public, human-labelled packs through the real engine as it ships; baselines and ablations",
-        "of the same run. Made by `python -m evals all --packs DIR --out docs/results`; one pack by",
+        "Public, human-labelled packs through the real engine as it ships; baselines and",
+        "ablations of the same run. Made by `python -m evals all --packs DIR --out docs/results`; one pack by",
         "the command above its table. Ours may lose, and where it does it shows.",
         "",
     ]
@@ -77,7 +77,7 @@ def _routing(result: Mapping[str, Any], where: str) -> list[str]:
         _row("**hyphaedb**", result, _ROUTING_COLUMNS),
     ]
     rows += [_row(n, f, _ROUTING_COLUMNS) for n, f in result["baselines"].items()]
-    rows += [_row(f"without: {n}", f, _ROUTING_COLUMNS) for n, f in result["ablations"].items()]
+    rows += [_row(f"ablation: {n}", f, _ROUTING_COLUMNS) for n, f in result["ablations"].items()]
     return [*rows, ""]
 
 
