@@ -49,8 +49,8 @@ def render(out: Path) -> None:
         "# Quality, measured",
         "",
         "Public, human-labelled packs through the real engine as it ships; baselines and",
-        "ablations of the same run. Made by `python -m evals all --packs DIR --out docs/results`; one pack by",
-        "the command above its table. Ours may lose, and where it does it shows.",
+        "ablations of the same run. `python -m evals all --packs DIR --out docs/results` makes the",
+        "page, the command above a table that table. Ours may lose, and where it does it shows.",
         "",
     ]
     for name, file in PACKS.items():
