@@ -37,7 +37,7 @@ class Place:
     def __init__(self, url: str, clock: Clock) -> None:
         self.url = url
         self.clock = clock
-        self._homes: list[Home] = []
+        self.homes: list[Home] = []
 
     async def open(
         self,
@@ -46,27 +46,34 @@ class Place:
         worker: bool = True,
         failpoints: Failpoints = NO_FAILPOINTS,
         embedder: Embedder | None = None,
-        seed: int = 0,
         **settings: Any,
     ) -> Mesh:
         """A mesh (a fresh one unless named). Sweeps run only when asked for."""
-        config = Config(
-            database_url=self.url,
-            **{"sweep_s": 86_400.0, "poll_s": 0.05, "pool_size": 4} | settings,
-        )
+        home = await self._home(failpoints, embedder or Lexical(), settings)
+        return await home.mesh(name or f"mesh-{uuid4().hex[:12]}", create=True, worker=worker)
+
+    async def again(self, name: str) -> Mesh:
+        """A mesh that must be there already."""
+        return await (await self._home(NO_FAILPOINTS, Lexical(), {})).mesh(name, worker=False)
+
+    async def _home(
+        self, failpoints: Failpoints, embedder: Embedder, settings: dict[str, Any]
+    ) -> Home:
+        defaults = {"sweep_s": 86_400.0, "poll_s": 0.05, "pool_size": 4}
+        config = Config(database_url=self.url, **{**defaults, **settings})
         wiring = Wiring(
             clock=self.clock,
-            rng=random.Random(seed or uuid4().int),
+            rng=random.Random(uuid4().int),
             failpoints=failpoints,
-            embedder=embedder or Lexical(),
+            embedder=embedder,
             listens=False,
         )
         home = await Home.open(config, wiring=wiring, migrates=False)
-        self._homes.append(home)
-        return await home.mesh(name or f"mesh-{uuid4().hex[:12]}", create=True, worker=worker)
+        self.homes.append(home)
+        return home
 
     async def close(self) -> None:
-        for home in self._homes:
+        for home in self.homes:
             await home.close()
 
 

@@ -19,9 +19,9 @@ DIMENSION = 64
 TOPICS = {
     "limits": "api requests minute client limit burst quota throttle retry header window gateway",
     "billing": "invoice customer tax currency refund ledger payment month discount receipt vat due",
-    "search": "index query ranking token synonym recall shard relevance document stemming facet hit",
+    "search": "index query ranking token synonym recall shard relevance document stemming facet",
     "login": "password session cookie token expiry single sign identity role lockout reset factor",
-    "deploy": "release canary rollback cluster image pipeline stage traffic health probe node drain",
+    "deploy": "release canary rollback cluster image pipeline stage traffic health probe drain",
 }
 WORDS = {topic: words.split() for topic, words in TOPICS.items()}
 
@@ -63,7 +63,7 @@ class Lexical:
     async def panel(self) -> NDArray[np.float32] | None:
         if self._panel is None:
             rng = random.Random(7)
-            texts = [" ".join(f"p{rng.randrange(4_000)}" for _ in range(8)) for _ in range(256)]
+            texts = [" ".join(f"p{rng.randrange(4_000)}" for _ in range(8)) for _ in range(64)]
             self._panel = await self.embed(texts)
         return self._panel
 

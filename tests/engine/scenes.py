@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+from collections.abc import Awaitable, Callable
 
 from hyphaedb.mesh import Mesh
 from hyphaedb.model import CellType, Interests, NewCell, Route, Stored, Wait
@@ -48,3 +50,11 @@ async def routes(mesh: Mesh, agent: str) -> list[Route]:
 async def settled(mesh: Mesh) -> None:
     """Wait until nothing is pending."""
     assert await mesh.settle(timeout_s=20) == 0
+
+
+async def eventually(holds: Callable[[], Awaitable[bool]], seconds: float = 20.0) -> None:
+    """Wait until something holds, and fail if it does not in time."""
+    end = asyncio.get_running_loop().time() + seconds
+    while not await holds():
+        assert asyncio.get_running_loop().time() < end, "it did not come true in time"
+        await asyncio.sleep(0.05)

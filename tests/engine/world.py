@@ -221,3 +221,13 @@ async def differing(one: World, other: World) -> list[str]:
             )
             found.append(f"{table}: {first[0]} and {first[1]}")
     return found
+
+
+async def everything(world: World) -> list[list[tuple[Any, ...]]]:
+    """All compared tables of a world, the owner's row and the signals: what a write changes."""
+    found = [await world.rows(query) for query in COMPARED.values()]
+    found.append(await world.rows("SELECT * FROM hyphaedb.mesh_owner WHERE mesh_id = %(mesh)s"))
+    found.append(
+        await world.rows("SELECT * FROM hyphaedb.signal WHERE mesh_id = %(mesh)s ORDER BY 2")
+    )
+    return found

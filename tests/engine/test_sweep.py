@@ -1,0 +1,207 @@
+"""Anti-entropy: after a sweep nobody lacks what a wave would bring today; a second adds nothing.
+
+Section 4.4 of the paper, DESIGN section 7.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from hyphaedb.mesh import Mesh
+from hyphaedb.model import CellType, Interests, NewCell, Route
+from hyphaedb.store.pool import Database
+from tests.engine.conftest import Clock, Place
+from tests.engine.scenes import announce, inbox, listens, routes, settled, tagged, text
+from tests.engine.world import World
+
+
+@pytest.fixture
+async def mesh(place: Place) -> Mesh:
+    opened = await place.open()
+    await opened.register("ann")
+    return opened
+
+
+async def test_a_late_agent_finds_the_earlier_decision_after_a_sweep(
+    mesh: Mesh, clock: Clock
+) -> None:
+    """B registers an hour after A's decision, works beside it, and finds it in its inbox."""
+    decision = NewCell(text("login"), type=CellType.DECISION, salience=0.9)
+    await announce(mesh, decision, agent="ann")
+    clock.move(hours=1)
+    await mesh.register("bob")
+    for _ in range(6):
+        await announce(mesh, text("login"), agent="bob")
+    assert await inbox(mesh, "bob") == []
+    await mesh.sweep()
+
+    assert await inbox(mesh, "bob") == [decision.body]
+    assert await routes(mesh, "bob") == [Route.SWEEP]
+
+
+async def test_a_further_sweep_writes_nothing(mesh: Mesh, clock: Clock) -> None:
+    for _ in range(5):
+        await announce(mesh, tagged("limits"), agent="ann")
+    clock.move(hours=1)
+    await listens(mesh, "bob", "limits")
+
+    assert await mesh.sweep() == 5
+    assert await mesh.sweep() == 0
+
+
+async def test_a_newcomer_gets_the_best_of_the_past_and_no_more(place: Place, clock: Clock) -> None:
+    mesh = await place.open(sweep_newcomer_items=3)
+    await mesh.register("ann")
+    for salience in (0.3, 0.9, 0.4, 0.8, 0.7):
+        cell = NewCell(f"{salience} {text('limits')}", tags=("limits",), salience=salience)
+        await announce(mesh, cell, agent="ann")
+    clock.move(hours=1)
+    await listens(mesh, "bob", "limits")
+    await mesh.sweep()
+
+    landed = await inbox(mesh, "bob")
+    assert sorted((body or "")[:3] for body in landed) == ["0.7", "0.8", "0.9"]
+    assert await mesh.sweep() == 0
+
+
+async def test_what_comes_after_a_newcomer_is_not_counted_as_past(
+    place: Place, clock: Clock
+) -> None:
+    """A long past used up the allowance; what a mute kept back since is owed in full."""
+    mesh = await place.open(sweep_newcomer_items=2)
+    await mesh.register("ann")
+    for _ in range(30):
+        await announce(mesh, tagged("limits"), agent="ann")
+    clock.move(hours=1)
+    await listens(mesh, "bob", "limits")
+    await mesh.sweep()
+    await mesh.mute("agent", "bob")  # type: ignore[arg-type]
+    for _ in range(5):
+        await announce(mesh, tagged("limits"), agent="ann")
+    await mesh.unmute("agent", "bob")  # type: ignore[arg-type]
+    await settled(mesh)
+
+    assert len(await inbox(mesh, "bob")) == 7
+
+
+async def test_a_newcomer_is_swept_without_being_asked_for(place: Place, clock: Clock) -> None:
+    mesh = await place.open(sweep_s=0.05)
+    await mesh.register("ann")
+    cell = tagged("limits")
+    await announce(mesh, cell, agent="ann")
+    clock.move(hours=1)
+    await listens(mesh, "bob", "limits")
+
+    async for item in mesh.follow("bob"):
+        assert (item.body, item.route) == (cell.body, Route.SWEEP)
+        break
+
+
+async def test_an_agent_with_new_interests_is_swept_again(mesh: Mesh) -> None:
+    await listens(mesh, "bob", "billing")
+    cell = tagged("limits")
+    await announce(mesh, cell, agent="ann")
+    await mesh.register("bob", interests=Interests(tags=("limits",)))
+    await mesh.sweep()
+
+    assert await inbox(mesh, "bob") == [cell.body]
+
+
+async def test_an_agent_that_drifted_in_gets_what_it_missed(place: Place) -> None:
+    """Nobody asks for a sweep: moving into a neighbourhood is reason enough."""
+    mesh = await place.open(sweep_s=0.05)
+    await mesh.register("ann")
+    await mesh.register("bob")
+    await announce(mesh, text("billing"), agent="bob")
+    decision = NewCell(text("login"), type=CellType.DECISION, salience=0.9)
+    await announce(mesh, decision, agent="ann")
+    assert await inbox(mesh, "bob") == []
+    for _ in range(6):
+        await announce(mesh, text("login"), agent="bob")
+
+    async for item in mesh.follow("bob"):
+        if item.body == decision.body:
+            break
+
+
+async def test_a_sweep_brings_nothing_that_no_longer_stands(mesh: Mesh, clock: Clock) -> None:
+    old = await announce(mesh, tagged("limits"), agent="ann")
+    gone = await announce(mesh, tagged("limits"), agent="ann")
+    new = tagged("limits")
+    await mesh.supersede(old.cell_id, new, agent="ann")
+    await mesh.retract(gone.cell_id, agent="ann", reason="wrong")
+    await settled(mesh)
+    clock.move(hours=1)
+    await listens(mesh, "bob", "limits")
+    await mesh.sweep()
+
+    assert await inbox(mesh, "bob") == [new.body]
+
+
+async def test_a_sweep_brings_nothing_that_has_expired(mesh: Mesh, clock: Clock) -> None:
+    soon = NewCell(text("limits"), tags=("limits",), expires_at=clock.now.replace(hour=10))
+    await announce(mesh, soon, agent="ann")
+    clock.move(hours=2)
+    await listens(mesh, "bob", "limits")
+
+    assert await mesh.sweep() == 0
+
+
+async def test_a_diff_beyond_its_time_to_live_is_not_swept(mesh: Mesh, clock: Clock) -> None:
+    await announce(mesh, tagged("limits"), agent="ann")
+    clock.move(days=31)
+    await listens(mesh, "bob", "limits")
+
+    assert await mesh.sweep() == 0
+
+
+async def test_a_newcomer_is_swept_even_if_the_worker_died_before(database: Database) -> None:
+    """The signal was taken in and cleared; only the owner's memory knew, and that is gone."""
+    world = await World.make(database, 4_001, 1)
+    await world.mesh.register("ann")
+    await world.mesh.store(tagged("limits"), agent="ann")
+    first = world.owner()
+    await first.take()
+    await first.step(64)
+    world.clock.move(hours=1)
+    await world.mesh.register("bob", interests=Interests(tags=("limits",)))
+    await first.step(64)
+
+    second = world.owner()
+    await second.take(dead=first.owner_id)
+    assert await second.sweep() == 1
+
+
+async def test_an_owner_of_a_swept_mesh_need_not_sweep_it_again(database: Database) -> None:
+    world = await World.make(database, 4_002, 1)
+    await world.mesh.register("ann")
+    first = world.owner()
+    await first.take()
+    await first.step(64)
+    await first.sweep()
+
+    second = world.owner()
+    await second.take(dead=first.owner_id)
+    assert second.pump is not None
+    assert second.pump.newcomers == set()
+
+
+async def test_a_sweep_that_was_asked_for_is_asked_for_until_it_is_done(
+    database: Database,
+) -> None:
+    world = await World.make(database, 4_003, 1)
+    await world.mesh.register("bob", interests=Interests(tags=("limits",)))
+    await world.mesh.register("ann")
+    first = world.owner()
+    await first.take()
+    await world.ask_for_sweep()
+    await first.step(64)
+    second = world.owner()
+    await second.take(dead=first.owner_id)
+    await second.step(64)
+
+    assert second.pump is not None
+    assert len(second.pump.asked) == 1
+    await second.sweep()
+    assert second.pump.asked == set()
+    assert await world.rows("SELECT 1 FROM hyphaedb.signal WHERE mesh_id = %(mesh)s") == []
