@@ -6,19 +6,18 @@ A command is an async function whose first parameter is the mesh. :func:`command
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
-from dataclasses import replace
-from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
 from uuid import UUID
 
 import typer
 
 from hyphaedb.entrypoints.cli.place import Place, opened
-from hyphaedb.entrypoints.cli.printing import note, say, say_json
+from hyphaedb.entrypoints.cli.printing import say, say_json
+from hyphaedb.entrypoints.cli.pumping import settled, spread
 from hyphaedb.errors import Invalid
-from hyphaedb.model import CellId, DiffState, Stored
+from hyphaedb.model import CellId, Stored
 from hyphaedb.sync import runner
 from hyphaedb.verbs import Verbs
 
@@ -26,11 +25,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 Show = Callable[[T], Iterable[str]]
-
-#: How long a one-shot command pumps for its own diff. A wave takes milliseconds; what is left then
-#: is somebody else's backlog, and any worker finishes it.
-PUMP_S = 30.0
-_LOOK_S = 0.02
 
 MeshOption = Annotated[
     str | None, typer.Option("--mesh", metavar="NAME", help="The mesh to work in.")
@@ -72,7 +66,7 @@ def command(
     """Register an async function of a mesh as the command ``name``.
 
     ``show`` turns its answer into lines; ``key`` names the answer in JSON where it is no object.
-    With ``pumps`` a mesh opened here runs waves, and a diff the command made is waited for.
+    With ``pumps`` a mesh opened here runs waves, and what the command made is waited for.
     ``exit_code`` reads the answer where success is not all there is to say.
     """
 
@@ -82,8 +76,11 @@ def command(
         async def once(place: Place, arguments: dict[str, Any]) -> T:
             async with opened(place, pumps=pumps) as at:
                 answer = await ask(at.mesh, **arguments)
-                if pumps and at.here:
-                    return await _settled(at.mesh, answer)
+                if not pumps or not at.here or at.mesh.info.paused:
+                    return answer
+                if isinstance(answer, Stored):
+                    return cast(T, await settled(at.mesh, answer))
+                await spread(at.mesh)
                 return answer
 
         def call(**arguments: Any) -> None:
@@ -142,22 +139,6 @@ def _registered(
     call.__doc__ = verb.__doc__
     app.command(name)(call)
     return call
-
-
-async def _settled(mesh: Verbs, answer: T) -> T:
-    """Pump until the diff of a write has settled, and say what became of it.
-
-    Not while the mesh is paused: then nothing settles, as its owner wants it.
-    """
-    if not isinstance(answer, Stored) or answer.state is not DiffState.PENDING or mesh.info.paused:
-        return answer
-    for _ in range(int(PUMP_S / _LOOK_S)):
-        receipt = await mesh.receipt(answer.cell_id)
-        if receipt.state is not DiffState.PENDING:
-            return replace(answer, state=receipt.state, receipt=receipt)
-        await asyncio.sleep(_LOOK_S)
-    note("Stored; its wave has not run yet. `hyphaedb work` runs what waits.")
-    return answer
 
 
 def an_id(text: str) -> CellId:

@@ -78,9 +78,10 @@ def _waves(app: typer.Typer) -> None:
         return await mesh.trace(an_id(subject))
 
     @streaming(app, "waves", show=show_wave.wave_line)
-    def waves(mesh: Verbs, after: After = None) -> AsyncIterator[tuple[int, Trace]]:
+    async def waves(mesh: Verbs, after: After = None) -> AsyncIterator[show_wave.Passed]:
         """Waves as they settle, until interrupted."""
-        return mesh.waves(after=after)
+        async for dot, wave in mesh.waves(after=after):
+            yield show_wave.Passed(dot, wave)
 
     @command(app, "who-saw", show=show_wave.seen, key="seen")
     async def who_saw(mesh: Verbs, cell: Id) -> tuple[Seen, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from hyphaedb.entrypoints.cli.printing import WIDTH, age, clip, counted, table, wrapped
 from hyphaedb.model import Delivery, DiffState, HopCount, Refusal, Refused, Route, Seen, Trace
@@ -128,12 +129,20 @@ def _more(count: int) -> list[str]:
     return [f"  and {count} more; --json has them all.", ""] if count > 0 else []
 
 
-def wave_line(numbered: tuple[int, Trace]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A settled wave and the dot to resume from."""
+
+    dot: int
+    wave: Trace
+
+
+def wave_line(passed: Passed) -> list[str]:
     """A settled wave on one line, for those who watch them pass."""
-    dot, wave = numbered
+    dot, wave = passed.dot, passed.wave
     told = ", ".join(d.agent for d in wave.deliveries) or "nobody"
     energy = f"energy {wave.energy:5.2f}  {wave.settled:>6} settled"
-    return [clip_kept("", f"{dot:>6}  {wave.kind:<10}  {energy}  to {told}")]
+    return [clip_kept(f"{dot:>6}  {wave.kind:<10}  {energy}  ", f"to {told}")]
 
 
 def seen(answer: tuple[Seen, ...]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from fastapi import APIRouter, Response, status
 from pydantic import BaseModel
 
@@ -13,6 +15,9 @@ from hyphaedb.wire.answers import Page
 from hyphaedb.wire.requests import NewMesh
 
 router = APIRouter()
+
+#: Whoever asks whether a server is ready gives up soon; a pool's own patience is longer.
+READY_S = 3.0
 
 
 class Health(BaseModel):
@@ -36,7 +41,12 @@ async def healthz() -> Health:
 )
 async def readyz(at: ServedHere, response: Response) -> Page[Check]:
     """Whether the server can do its work: 200 with the checks, or 503 with what fails."""
-    checks = list(await at.home.ready())
+    try:
+        async with asyncio.timeout(READY_S):
+            checks = list(await at.home.ready())
+    except TimeoutError:
+        detail = f"The database did not answer within {READY_S:.0f} s."
+        checks = [Check("database", False, detail, "Check that it runs; `hyphaedb doctor` looks.")]
     if not all(check.ok for check in checks):
         response.status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     return Page(items=checks)
