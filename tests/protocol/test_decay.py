@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyphaedb.protocol.decay import dormant, dormants, salience_at, saliences_at
+from hyphaedb.protocol.decay import dormant, salience_at, saliences_at
 
 SALIENCES = st.floats(0, 1)
 DAYS = st.floats(0, 4000)
@@ -51,4 +51,3 @@ def test_a_cell_is_dormant_below_the_threshold_and_not_at_it() -> None:
 def test_many_at_once_are_the_same_as_one_by_one(cells: list[tuple[float, float]]) -> None:
     s0, days = (np.array([cell[i] for cell in cells]) for i in (0, 1))
     assert saliences_at(s0, days).tolist() == [salience_at(*cell) for cell in cells]
-    assert dormants(s0, days).tolist() == [dormant(*cell) for cell in cells]

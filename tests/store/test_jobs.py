@@ -81,12 +81,14 @@ async def test_signals_are_taken_once_in_their_order(database: Database, mesh: M
             await jobs.emit(tx, mesh_id, signal_id=fresh_id(), kind="agent", subject=subject,
                             other=None, now=NOW)  # fmt: skip
         seen = await jobs.signals(tx, mesh_id)
-        first = await jobs.take_signals(tx, mesh_id, limit=3)
-        rest = await jobs.take_signals(tx, mesh_id)
-        none = await jobs.take_signals(tx, mesh_id)
+        first = await jobs.signals(tx, mesh_id, limit=3)
+        cleared = await jobs.clear_signals(tx, mesh_id, [s.signal_id for s in first])
+        rest = await jobs.signals(tx, mesh_id)
+        again = await jobs.clear_signals(tx, mesh_id, [s.signal_id for s in first])
     assert [s.subject for s in seen] == subjects
     assert [s.subject for s in (*first, *rest)] == subjects
-    assert none == []
+    assert cleared == first
+    assert again == []
 
 
 async def test_a_signal_outlives_a_worker_that_rolls_back(
@@ -99,13 +101,14 @@ async def test_a_signal_outlives_a_worker_that_rolls_back(
 
     async def taken_and_lost() -> None:
         async with database.transaction() as tx:
-            assert len(await jobs.take_signals(tx, mesh_id)) == 1
+            [waiting] = await jobs.signals(tx, mesh_id)
+            assert await jobs.clear_signals(tx, mesh_id, [waiting.signal_id]) == [waiting]
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
         await taken_and_lost()
     async with database.transaction() as tx:
-        assert len(await jobs.take_signals(tx, mesh_id)) == 1
+        assert len(await jobs.signals(tx, mesh_id)) == 1
 
 
 async def test_meshes_with_work_are_found_by_what_waits_in_them(

@@ -163,8 +163,7 @@ async def test_a_pending_diff_says_what_its_causer_had_recalled_in_the_session(
         diff = a_diff(derived)
         await cells.insert_cell(tx, mesh_id, derived, diff)
         [row] = await journal.pending(tx, mesh_id, 10, NOW)
-        [same] = await journal.diffs(tx, mesh_id, [diff.diff_id])
-    assert (row.diff_id, row.recalled) == (same.diff_id, same.recalled)
+    assert row.diff_id == diff.diff_id
     assert row.recalled == (source.cell_id,)
     assert (row.tags, row.salience, row.energy) == (("a", "b"), 0.6, 7_750_000)
     assert (row.agent, row.author, row.holder_id) == ("ada", "ada", ada.holder_id)
@@ -197,15 +196,13 @@ async def test_a_failed_diff_waits_its_time_dies_and_may_live_again(
         )
         now = await journal.pending(tx, mesh_id, 10, NOW)
         [then] = await journal.pending(tx, mesh_id, 10, later(hours=2))
-        due = await journal.next_due(tx, mesh_id)
         await journal.fail(tx, mesh_id, diff.diff_id, "again", next_at=later(hours=3), dead=True)
         [dead] = await journal.dead(tx, mesh_id)
-        none = await journal.next_due(tx, mesh_id)
         revived = await journal.retry_dead(tx, mesh_id, later(days=1))
         [back] = await journal.pending(tx, mesh_id, 10, later(days=1))
     assert now == []
-    assert (then.attempt, due) == (1, later(hours=1))
-    assert (dead.error, dead.attempt, none) == ("again", 2, None)
+    assert then.attempt == 1
+    assert (dead.error, dead.attempt) == ("again", 2)
     assert (revived, back.attempt) == (1, 0)
 
 

@@ -21,8 +21,8 @@ FILTERS = (
     "where_agents", "where_session", "where_ref", "where_since", "where_until",
 )  # fmt: skip
 HOLES = {
-    "diffs": ("where_waiting", "where_live", "where_named"),
-    "inbox": ("where_best", "where_next", "where_any", "where_seqs"),
+    "diffs": ("where_waiting", "where_live"),
+    "inbox": ("where_best", "where_next"),
 }
 WHOLE = tuple(n for n in catalogue() if n not in STAGED and n not in CLAUSES)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hyphaedb.protocol.geometry import MICRO, quantise_micro, quantise_micros
+from hyphaedb.protocol.geometry import MICRO, quantise_micro
 
 #: Eq. 6: what remains after a day without use. Half is gone after 69 days.
 KEPT_PER_DAY = 0.99
@@ -55,10 +55,3 @@ def awake_days(s0: NDArray[Any], threshold: float = DORMANT_BELOW) -> NDArray[np
 def dormant(s0: float, days: float, threshold: float = DORMANT_BELOW) -> bool:
     """Whether a cell has faded below the threshold, compared in micro-units."""
     return quantise_micro(salience_at(s0, days)) < quantise_micro(threshold)
-
-
-def dormants(
-    s0: NDArray[Any], days: NDArray[Any], threshold: float = DORMANT_BELOW
-) -> NDArray[np.bool_]:
-    """``dormant`` of every cell."""
-    return np.asarray(quantise_micros(saliences_at(s0, days)) < quantise_micro(threshold))

@@ -116,11 +116,6 @@ async def set_shadow(tx: Tx, mesh_id: MeshId, shadow: bool) -> None:
     await run(tx, query("mesh_steer"), {"mesh_id": mesh_id, "paused": None, "shadow": shadow})
 
 
-async def drop_mesh(tx: Tx, mesh_id: MeshId) -> bool:
-    """Erase a mesh and all it holds; False where there was none."""
-    return await run(tx, query("mesh_drop"), {"mesh_id": mesh_id}) > 0
-
-
 async def add_mute(tx: Tx, mesh_id: MeshId, kind: MuteKind, subject: str, now: datetime) -> bool:
     """Silence a subject (an agent's or author's name, a cell type); False where it was."""
     values = {"mesh_id": mesh_id, "kind": kind.value, "subject": subject, "now": now}

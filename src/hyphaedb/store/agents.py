@@ -27,7 +27,7 @@ from hyphaedb.store.vectors import Vector
 
 #: Most agents, positions, attachments and beacons of a mesh read at once.
 AGENTS_MAX = 100_000
-#: A newcomer's trust; later issues move it.
+#: Trust of a principal nobody has vouched for, 0 to 1.
 TRUST_AT_START = 0.3
 
 
@@ -185,12 +185,6 @@ async def positions(tx: Tx, mesh_id: MeshId) -> list[Position]:
     return [Position(*r) for r in await rows(tx, query("positions"), values)]
 
 
-async def position(tx: Tx, mesh_id: MeshId, holder_id: UUID) -> Position | None:
-    """Where one holder stands; None before it has touched anything."""
-    found = await row(tx, query("position"), {"mesh_id": mesh_id, "holder_id": holder_id})
-    return None if found is None else Position(*found)
-
-
 async def put_attachments(tx: Tx, mesh_id: MeshId, attachments: Sequence[Attachment]) -> None:
     """Write where leaves hang, each replacing what was there."""
     values = [
@@ -214,11 +208,6 @@ async def attachments(tx: Tx, mesh_id: MeshId) -> list[Attachment]:
     values = {"mesh_id": mesh_id, "limit": AGENTS_MAX}
     found = await rows(tx, query("attachments"), values)
     return [Attachment(r[0], r[1], tuple(r[2]), r[3], r[4]) for r in found]
-
-
-async def remove_attachments(tx: Tx, mesh_id: MeshId, leaf_id: UUID) -> None:
-    """A leaf leaves the graph, on every layer."""
-    await run(tx, query("attachment_remove"), {"mesh_id": mesh_id, "leaf_id": leaf_id})
 
 
 async def put_beacon(

@@ -92,13 +92,6 @@ def cell_values(mesh_id: MeshId, cell: CellRow, diff: DiffRow | None) -> dict[st
     }
 
 
-async def same_cell(tx: Tx, mesh_id: MeshId, layer: int, content_hash: bytes) -> Inserted | None:
-    """The active cell of a layer with this content hash, if there is one."""
-    values = {"mesh_id": mesh_id, "layer": layer, "content_hash": content_hash}
-    found = await row(tx, query("cell_same"), values)
-    return None if found is None else Inserted(found[0], found[1], False)
-
-
 async def known(tx: Tx, mesh_id: MeshId, cell_ids: Sequence[CellId]) -> list[Known]:
     """Cells by id in the order asked; those that are not there are left out."""
     found = await rows(tx, query("cells"), {"mesh_id": mesh_id, "cell_ids": list(cell_ids)})
@@ -111,7 +104,8 @@ async def cells(tx: Tx, mesh_id: MeshId, cell_ids: Sequence[CellId]) -> list[Cel
 
 
 async def vectors(tx: Tx, mesh_id: MeshId, cell_ids: Sequence[CellId]) -> dict[CellId, Vector]:
-    """Vectors by cell; a cell that is not there has none."""
+    """Vectors by cell, wherever they are kept; a cell that is not there has none. For looking at
+    single cells, as ``graph.load_vectors`` reads linked ones only."""
     found = await rows(tx, query("cell_vectors"), {"mesh_id": mesh_id, "cell_ids": list(cell_ids)})
     return {r[0]: r[1] for r in found}
 
@@ -183,45 +177,10 @@ async def mark_used(
 async def cell_footprints(
     tx: Tx, mesh_id: MeshId, cell_id: CellId, limit: int = 1_000
 ) -> list[Footprint]:
-    """Who touched a cell, at most ``limit`` holders."""
+    """Who touched a cell, at most ``limit`` holders. For looking at one cell: a mirror reads all
+    footprints in blocks, see ``graph.load_footprints``."""
     values = {"mesh_id": mesh_id, "cell_id": cell_id, "limit": limit}
     return [Footprint(*r) for r in await rows(tx, query("cell_footprints"), values)]
-
-
-async def holder_footprints(
-    tx: Tx, mesh_id: MeshId, holder_id: UUID, limit: int = 5_000
-) -> list[Footprint]:
-    """What a holder touched, latest days first."""
-    values = {"mesh_id": mesh_id, "holder_id": holder_id, "limit": limit}
-    return [Footprint(*r) for r in await rows(tx, query("holder_footprints"), values)]
-
-
-async def holder_vectors(
-    tx: Tx, mesh_id: MeshId, holder_id: UUID, limit: int = 500
-) -> list[tuple[int, Vector]]:
-    """(active day, vector) of what a holder touched latest: the terms of Eq. 2."""
-    values = {"mesh_id": mesh_id, "holder_id": holder_id, "limit": limit}
-    return [(r[0], r[1]) for r in await rows(tx, query("holder_centroid"), values)]
-
-
-async def start_session(
-    tx: Tx, mesh_id: MeshId, session_id: SessionId, name: str, agent_id: AgentId, now: datetime
-) -> bool:
-    """Record a session; False where it was there."""
-    values = {
-        "mesh_id": mesh_id,
-        "session_id": session_id,
-        "name": name,
-        "agent_id": agent_id,
-        "now": now,
-    }
-    return await run(tx, query("session_start"), values) > 0
-
-
-async def end_session(tx: Tx, mesh_id: MeshId, session_id: SessionId, now: datetime) -> bool:
-    """Record that a session is over; False where it already was, or never began."""
-    values = {"mesh_id": mesh_id, "session_id": session_id, "now": now}
-    return await run(tx, query("session_end"), values) > 0
 
 
 async def answer(

@@ -24,7 +24,6 @@ from hyphaedb.store.vectors import Vector, matrix
 #: Rows in one byte string: 4,096 vectors of 1,536 numbers are 12 MB.
 BLOCK = 4_096
 EDGES_MAX = 1_000_000
-CELLS_MAX = 5_000_000
 
 T = TypeVar("T", bound=np.generic)
 
@@ -219,14 +218,6 @@ async def insert_links(tx: Tx, mesh_id: MeshId, layer: int, links: Sequence[NewL
     return await run(tx, query("links_insert"), values)
 
 
-async def unlinked(
-    tx: Tx, mesh_id: MeshId, layer: int, limit: int = 1_000
-) -> list[tuple[CellId, Vector]]:
-    """Cells that wait to be linked, oldest first."""
-    values = {"mesh_id": mesh_id, "layer": layer, "limit": limit}
-    return [(r[0], r[1]) for r in await rows(tx, query("unlinked"), values)]
-
-
 async def insert_edges(tx: Tx, mesh_id: MeshId, edges: Sequence[Edge]) -> None:
     """Write typed edges and bridges; one that is there already (pair and kind) stays as it is."""
     values = [
@@ -257,11 +248,6 @@ async def load_edges(tx: Tx, mesh_id: MeshId) -> list[Edge]:
         Edge(r[0], r[1], r[2], r[3], EdgeKind(r[4]), single(r[5]), r[6], r[7], r[8], r[9])
         for r in found
     ]
-
-
-async def remove_edge(tx: Tx, mesh_id: MeshId, edge_id: UUID) -> bool:
-    """Take an edge away; False where there was none."""
-    return await run(tx, query("edge_remove"), {"mesh_id": mesh_id, "edge_id": edge_id}) > 0
 
 
 async def put_panel(tx: Tx, mesh_id: MeshId, panel: Panel) -> bool:

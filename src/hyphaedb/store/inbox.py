@@ -56,19 +56,6 @@ async def waiting_after(
     return await _page(tx, mesh_id, agent_id, "where_next", values)
 
 
-async def all_after(
-    tx: Tx, mesh_id: MeshId, agent_id: AgentId, *, after: int, limit: int, now: datetime
-) -> list[InboxRow]:
-    """Whatever came behind a cursor, read or not, in the order it came."""
-    values = {"limit": limit, "now": now, "after": after}
-    return await _page(tx, mesh_id, agent_id, "where_any", values)
-
-
-async def items(tx: Tx, mesh_id: MeshId, agent_id: AgentId, seqs: Sequence[int]) -> list[InboxRow]:
-    """Named items, in the order they came; those that are not there are left out."""
-    return await _page(tx, mesh_id, agent_id, "where_seqs", {"seqs": list(seqs)[:PAGE_MAX]})
-
-
 async def _page(
     tx: Tx, mesh_id: MeshId, agent_id: AgentId, clause: str, values: dict[str, Any]
 ) -> list[InboxRow]:
@@ -106,12 +93,6 @@ async def lease(
     return sorted(r[0] for r in await rows(tx, query("inbox_lease"), values))
 
 
-async def unlease(tx: Tx, mesh_id: MeshId, agent_id: AgentId, seqs: Sequence[int]) -> int:
-    """Give leased items back unread; returns how many."""
-    values = {"mesh_id": mesh_id, "agent_id": agent_id, "seqs": list(seqs)}
-    return await run(tx, query("inbox_unlease"), values)
-
-
 async def ack(
     tx: Tx, mesh_id: MeshId, agent_id: AgentId, seqs: Sequence[int], now: datetime
 ) -> list[tuple[int, DiffId]]:
@@ -126,12 +107,6 @@ async def unread(
     """How many items wait (leased ones too), counted no further than ``limit``."""
     values = {"mesh_id": mesh_id, "agent_id": agent_id, "now": now, "limit": limit}
     found = await row(tx, query("inbox_unread"), values)
-    return int(found[0]) if found else 0
-
-
-async def head(tx: Tx, mesh_id: MeshId, agent_id: AgentId) -> int:
-    """The cursor of the latest item that ever came; 0 for an empty inbox."""
-    found = await row(tx, query("inbox_head"), {"mesh_id": mesh_id, "agent_id": agent_id})
     return int(found[0]) if found else 0
 
 

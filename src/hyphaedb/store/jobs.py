@@ -145,12 +145,6 @@ async def clear_signals(tx: Tx, mesh_id: MeshId, signal_ids: Sequence[UUID]) -> 
     return sorted((Signal(*r) for r in found), key=lambda s: s.signal_id)
 
 
-async def take_signals(tx: Tx, mesh_id: MeshId, limit: int = 1_000) -> list[Signal]:
-    """Read and clear in one: for a caller whose transaction also holds what follows from them."""
-    waiting = await signals(tx, mesh_id, limit)
-    return await clear_signals(tx, mesh_id, [s.signal_id for s in waiting]) if waiting else []
-
-
 async def meshes_with_work(tx: Tx, now: datetime, limit: int = 100) -> list[Work]:
     """Meshes where diffs, signals or unindexed vectors wait."""
     found = await rows(tx, query("meshes_with_work"), {"now": now, "limit": limit})

@@ -187,23 +187,10 @@ async def live(
     return [pending_of(r) for r in sorted(found, key=lambda r: r[35])]
 
 
-async def diffs(tx: Tx, mesh_id: MeshId, diff_ids: Sequence[DiffId]) -> list[PendingRow]:
-    """Diffs by id, whatever their state, by id."""
-    values = {"mesh_id": mesh_id, "diff_ids": list(diff_ids)}
-    found = await rows(tx, composed("diffs", ("where_named",)), values)
-    return [pending_of(r) for r in sorted(found, key=lambda r: r[0])]
-
-
 async def count_pending(tx: Tx, mesh_id: MeshId, limit: int) -> int:
     """How many diffs wait, counted no further than ``limit``."""
     found = await row(tx, query("pending_count"), {"mesh_id": mesh_id, "limit": limit})
     return int(found[0]) if found else 0
-
-
-async def next_due(tx: Tx, mesh_id: MeshId) -> datetime | None:
-    """When the next waiting diff is due; None where none waits."""
-    found = await row(tx, query("next_due"), {"mesh_id": mesh_id})
-    return found[0] if found else None
 
 
 async def record_waves(tx: Tx, mesh_id: MeshId, waves: Sequence[WaveRow]) -> None:

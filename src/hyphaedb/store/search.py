@@ -157,17 +157,6 @@ async def matching(
     return [r[0] for r in await rows(tx, sql, {**clauses.values, "mesh_id": mesh_id})]
 
 
-async def latest(
-    tx: Tx, mesh_id: MeshId, layer: int, clauses: Clauses, limit: int
-) -> list[tuple[CellId, datetime]]:
-    """The latest cells that pass, newest first."""
-    if clauses.impossible:
-        return []
-    sql = composed("search_latest", clauses.names, layer=layer, limit=limit)
-    found = await rows(tx, sql, {**clauses.values, "mesh_id": mesh_id})
-    return [(r[0], r[1]) for r in found]
-
-
 async def session_neighbours(
     tx: Tx, mesh_id: MeshId, cell_ids: Sequence[CellId], width: int = 2
 ) -> list[Neighbour]:

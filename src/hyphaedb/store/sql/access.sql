@@ -41,10 +41,6 @@ SELECT m.mesh_id, m.name, o.name, o.dimension, m.created_at, m.paused, m.shadow,
 FROM hyphaedb.mesh m JOIN hyphaedb.model o ON o.model_id = m.model_id
 WHERE m.name > %(after)s ORDER BY m.name LIMIT %(limit)s::integer;
 
--- name: mesh_drop
--- A mesh and all it holds.
-DELETE FROM hyphaedb.mesh WHERE mesh_id = %(mesh_id)s;
-
 -- name: mesh_steer
 -- Pause or shadow a mesh; what is not given stays.
 UPDATE hyphaedb.mesh SET paused = coalesce(%(paused)s::boolean, paused),

@@ -80,11 +80,6 @@ ON CONFLICT (mesh_id, holder_id) DO UPDATE SET e = excluded.e, moved_at = exclud
 SELECT holder_id, e, moved_at FROM hyphaedb.agent_position
 WHERE mesh_id = %(mesh_id)s ORDER BY holder_id LIMIT %(limit)s::integer;
 
--- name: position
--- Where one holder stands.
-SELECT holder_id, e, moved_at FROM hyphaedb.agent_position
-WHERE mesh_id = %(mesh_id)s AND holder_id = %(holder_id)s;
-
 -- name: attachment_put
 -- Where a leaf hangs.
 INSERT INTO hyphaedb.attachment (mesh_id, layer, leaf_id, cell_ids, e, attached_at)
@@ -97,10 +92,6 @@ SET cell_ids = excluded.cell_ids, e = excluded.e, attached_at = excluded.attache
 -- Where all leaves of a mesh hang.
 SELECT layer, leaf_id, cell_ids, e, attached_at FROM hyphaedb.attachment
 WHERE mesh_id = %(mesh_id)s ORDER BY layer, leaf_id LIMIT %(limit)s::integer;
-
--- name: attachment_remove
--- A leaf is gone.
-DELETE FROM hyphaedb.attachment WHERE mesh_id = %(mesh_id)s AND leaf_id = %(leaf_id)s;
 
 -- name: beacon_put
 -- A beacon, or a new shape for the one of that name.

@@ -165,50 +165,12 @@ FROM s ORDER BY s.cell_id
 ON CONFLICT (mesh_id, holder_id, cell_id) DO UPDATE
 SET used_at = excluded.used_at, day = greatest(p.day, excluded.day);
 
--- name: session_start
--- A session, where it is not there yet.
-INSERT INTO hyphaedb.session (mesh_id, session_id, name, agent_id, started_at)
-VALUES (%(mesh_id)s, %(session_id)s, %(name)s, %(agent_id)s, %(now)s::timestamptz)
-ON CONFLICT DO NOTHING;
-
--- name: session_end
--- The session is over; no row where it was already, or never began.
-UPDATE hyphaedb.session SET ended_at = %(now)s::timestamptz
-WHERE mesh_id = %(mesh_id)s AND session_id = %(session_id)s AND ended_at IS NULL;
-
--- name: sessions
--- Sessions, newest first.
-SELECT s.session_id, s.name, s.agent_id, a.name, s.started_at, s.ended_at
-FROM hyphaedb.session s
-JOIN hyphaedb.agent a ON a.mesh_id = s.mesh_id AND a.agent_id = s.agent_id
-WHERE s.mesh_id = %(mesh_id)s
-ORDER BY s.started_at DESC, s.session_id LIMIT %(limit)s::integer;
-
 -- name: cell_footprints
 -- Who touched a cell and how, oldest first.
 SELECT holder_id, cell_id, day, created_at, recalled_at, used_at, confirmed_at, recalled_in
 FROM hyphaedb.footprint
 WHERE mesh_id = %(mesh_id)s AND cell_id = %(cell_id)s
 ORDER BY holder_id LIMIT %(limit)s::integer;
-
--- name: holder_footprints
--- What a holder touched, latest days first.
-SELECT holder_id, cell_id, day, created_at, recalled_at, used_at, confirmed_at, recalled_in
-FROM hyphaedb.footprint
-WHERE mesh_id = %(mesh_id)s AND holder_id = %(holder_id)s
-ORDER BY day DESC, cell_id DESC LIMIT %(limit)s::integer;
-
--- name: holder_centroid
--- Vectors behind a holder's position (Eq. 2): what it touched on its latest days.
-SELECT f.day, coalesce(v.e, w.e)
-FROM (
-    SELECT mesh_id, cell_id, day FROM hyphaedb.footprint
-    WHERE mesh_id = %(mesh_id)s AND holder_id = %(holder_id)s
-    ORDER BY day DESC, cell_id DESC LIMIT %(limit)s::integer
-) f
-LEFT JOIN hyphaedb.cell_vector v ON v.mesh_id = f.mesh_id AND v.cell_id = f.cell_id
-LEFT JOIN hyphaedb.fresh_vector w ON w.mesh_id = f.mesh_id AND w.cell_id = f.cell_id
-WHERE v.cell_id IS NOT NULL OR w.cell_id IS NOT NULL;
 
 -- name: answer_get
 -- The answer a key was given before.

@@ -72,14 +72,6 @@ FROM unnest(%(ordinals)s::integer[], %(cell_ids)s::uuid[], %(link_froms)s::integ
 JOIN hyphaedb.cell c ON c.mesh_id = %(mesh_id)s AND c.cell_id = g.cell_id
 ON CONFLICT DO NOTHING;
 
--- name: unlinked
--- Cells of a layer that have a vector and no links yet, oldest first.
-SELECT f.cell_id, f.e FROM hyphaedb.fresh_vector f
-WHERE f.mesh_id = %(mesh_id)s AND f.layer = %(layer)s::smallint AND NOT EXISTS (
-    SELECT 1 FROM hyphaedb.link l
-    WHERE l.mesh_id = f.mesh_id AND l.layer = f.layer AND l.cell_id = f.cell_id)
-ORDER BY f.cell_id LIMIT %(limit)s::integer;
-
 -- name: edge_insert
 -- Typed edges and bridges; one a pair and kind.
 INSERT INTO hyphaedb.edge (mesh_id, edge_id, layer, src, dst, kind, omega, cost, bandwidth, bridge,
@@ -93,10 +85,6 @@ ON CONFLICT DO NOTHING;
 -- All edges of a mesh.
 SELECT edge_id, layer, src, dst, kind, omega, cost, bandwidth, bridge, created_at
 FROM hyphaedb.edge WHERE mesh_id = %(mesh_id)s ORDER BY edge_id LIMIT %(limit)s::integer;
-
--- name: edge_remove
--- One edge.
-DELETE FROM hyphaedb.edge WHERE mesh_id = %(mesh_id)s AND edge_id = %(edge_id)s;
 
 -- name: panel_put
 -- A calibration panel; a version is drawn once.

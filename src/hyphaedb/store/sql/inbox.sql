@@ -30,27 +30,12 @@ state <> 'read' AND (state = 'unread' OR leased_until <= %(now)s::timestamptz)
 AND expires_at > %(now)s::timestamptz AND seq > %(after)s::bigint
 ORDER BY seq LIMIT %(limit)s::integer
 
--- name: where_any
--- Whatever came behind a cursor, read or not.
-seq > %(after)s::bigint AND expires_at > %(now)s::timestamptz
-ORDER BY seq LIMIT %(limit)s::integer
-
--- name: where_seqs
--- Named items.
-seq = ANY(%(seqs)s::bigint[])
-
 -- name: inbox_lease
 -- Hide items from the agent's other readers until a moment; whoever comes second gets none.
 UPDATE hyphaedb.inbox SET state = 'leased', leased_until = %(until)s::timestamptz
 WHERE mesh_id = %(mesh_id)s AND agent_id = %(agent_id)s AND seq = ANY(%(seqs)s::bigint[])
   AND (state = 'unread' OR (state = 'leased' AND leased_until <= %(now)s::timestamptz))
 RETURNING seq;
-
--- name: inbox_unlease
--- Give leased items back unread.
-UPDATE hyphaedb.inbox SET state = 'unread', leased_until = NULL
-WHERE mesh_id = %(mesh_id)s AND agent_id = %(agent_id)s AND seq = ANY(%(seqs)s::bigint[])
-  AND state = 'leased';
 
 -- name: inbox_ack
 -- Items that were read, by number.
@@ -66,11 +51,6 @@ SELECT count(*) FROM (
     WHERE mesh_id = %(mesh_id)s AND agent_id = %(agent_id)s AND state <> 'read'
       AND expires_at > %(now)s::timestamptz
     LIMIT %(limit)s::integer) i;
-
--- name: inbox_head
--- The highest number given in an inbox.
-SELECT coalesce(max(seq), 0) FROM hyphaedb.inbox
-WHERE mesh_id = %(mesh_id)s AND agent_id = %(agent_id)s;
 
 -- name: inbox_expire
 -- Items past their time go; the delivery stays on record.

@@ -52,19 +52,11 @@ ORDER BY next_at, diff_id LIMIT %(limit)s::integer
 state = 'done' AND dot > %(after)s::bigint AND expires_at > %(now)s::timestamptz
 ORDER BY dot LIMIT %(limit)s::integer
 
--- name: where_named
--- Diffs by id.
-diff_id = ANY(%(diff_ids)s::uuid[])
-
 -- name: pending_count
 -- How many diffs wait, counted no further than the limit.
 SELECT count(*) FROM (
     SELECT 1 FROM hyphaedb.diff WHERE mesh_id = %(mesh_id)s AND state = 'pending'
     LIMIT %(limit)s::integer) p;
-
--- name: next_due
--- When the next waiting diff is due.
-SELECT min(next_at) FROM hyphaedb.diff WHERE mesh_id = %(mesh_id)s AND state = 'pending';
 
 -- name: waves_record
 -- What waves found; a replay finds the same and changes nothing.

@@ -85,12 +85,6 @@ SELECT c.cell_id FROM hyphaedb.cell c
 WHERE c.mesh_id = %(mesh_id)s AND c.layer = {layer} {where}
 LIMIT {limit};
 
--- name: search_latest
--- The latest cells that pass a filter; ids rise with time.
-SELECT c.cell_id, c.created_at FROM hyphaedb.cell c
-WHERE c.mesh_id = %(mesh_id)s AND c.layer = {layer} {where}
-ORDER BY c.cell_id DESC LIMIT {limit};
-
 -- name: where_standing
 -- Cells that stand now.
 c.state = 'active' AND (c.expires_at IS NULL OR c.expires_at > %(now)s::timestamptz)
