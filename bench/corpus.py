@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyphaedb.entrypoints.demo import sample
-from hyphaedb.providers.embedding import open_embedder
+from hyphaedb.providers.opening import open_embedder
 from hyphaedb.providers.windows import embed_bodies
 
 #: Real texts used at most; embedding them takes some minutes, once.

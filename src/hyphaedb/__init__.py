@@ -63,7 +63,8 @@ from hyphaedb.verbs import Verbs
 
 if TYPE_CHECKING:
     from hyphaedb.mesh import Home, Mesh, Wiring, open_mesh
-    from hyphaedb.providers.embedding import Embedder, open_embedder
+    from hyphaedb.providers.embedding import Embedder
+    from hyphaedb.providers.opening import open_embedder
     from hyphaedb.providers.windows import embed_bodies
     from hyphaedb.remote import RemoteMesh
     from hyphaedb.sync import SyncMesh
@@ -137,7 +138,7 @@ _LATER = {
     "SyncMesh": "hyphaedb.sync",
     "Wiring": "hyphaedb.mesh",
     "embed_bodies": "hyphaedb.providers.windows",
-    "open_embedder": "hyphaedb.providers.embedding",
+    "open_embedder": "hyphaedb.providers.opening",
     "open_mesh": "hyphaedb.mesh",
 }
 

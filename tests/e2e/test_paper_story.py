@@ -14,7 +14,7 @@ import pytest
 from hyphaedb.config import Config
 from hyphaedb.mesh import Wiring, open_mesh
 from hyphaedb.model import CellType, NewCell, Route, Trace, Wait
-from hyphaedb.providers.embedding import open_embedder
+from hyphaedb.providers.opening import open_embedder
 from hyphaedb.verbs import Verbs
 
 WORK = {

@@ -20,7 +20,7 @@ from hyphaedb.config import Config
 from hyphaedb.entrypoints.rest.app import create_app
 from hyphaedb.entrypoints.rest.serving import bound, serve
 from hyphaedb.mesh import Home, Mesh, Wiring
-from hyphaedb.providers.embedding import open_embedder
+from hyphaedb.providers.opening import open_embedder
 from hyphaedb.remote import RemoteMesh
 
 #: Longest any one command may take here; a cold start loads the embedder and opens a database.

@@ -18,7 +18,7 @@ from hyphaedb.protocol.calibration import baseline, calibrate
 from hyphaedb.protocol.geometry import cosine, position
 from hyphaedb.protocol.interest import claim, declared_interest, earned_interest, interest
 from hyphaedb.protocol.relevance import delivers, receiver_relevance, score
-from hyphaedb.providers.embedding import open_embedder
+from hyphaedb.providers.opening import open_embedder
 
 Vectors = NDArray[np.float32]
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from hyphaedb.providers.embedding import Embedder, open_embedder
+from hyphaedb.providers.embedding import Embedder
+from hyphaedb.providers.opening import open_embedder
 
 
 @pytest.fixture(scope="session")

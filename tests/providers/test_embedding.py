@@ -8,10 +8,10 @@ import pytest
 from hyphaedb.errors import Invalid, Unavailable
 from hyphaedb.providers.embedding import (
     EmbedderSettings,
-    open_embedder,
     panel_texts,
     unit_rows,
 )
+from hyphaedb.providers.opening import open_embedder
 
 
 def test_the_recorded_name_opens_the_same_embedder_again() -> None:

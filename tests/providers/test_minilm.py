@@ -14,11 +14,11 @@ from hyphaedb.errors import Invalid, Unavailable, Unsupported
 from hyphaedb.providers.embedding import (
     Embedder,
     EmbedderSettings,
-    open_embedder,
     panel_texts,
     shipped_panel,
 )
 from hyphaedb.providers.minilm import require_sha256, verified_weights
+from hyphaedb.providers.opening import open_embedder
 
 ONNX = importlib.util.find_spec("onnx") is not None
 TEXTS = (

@@ -50,7 +50,7 @@ def weights_of(config: Config) -> relevance.Weights:
     try:
         parts = [round(float(p) * 1000) for p in config.weights.split("/")]
         return relevance.Weights(*parts)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise Invalid(
             f"HYPHAEDB_WEIGHTS is {config.weights!r}.",
             "Use shipped, paper or three numbers such as 0.25/0.65/0.10.",

@@ -23,12 +23,14 @@ from hyphaedb.engine import validation
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.failpoints import NO_FAILPOINTS, Failpoints
 from hyphaedb.engine.identity import Clock, Ids
+from hyphaedb.engine.law import Law
 from hyphaedb.engine.wakeups import NEWS, WORK, Wakeups
 from hyphaedb.engine.worker import Worker
 from hyphaedb.errors import Conflict, HyphaeError, NotFound, Unavailable
 from hyphaedb.mesh.service import Mesh
 from hyphaedb.model import Check, MeshId, MeshInfo
-from hyphaedb.providers.embedding import Embedder, EmbedderSettings, open_embedder
+from hyphaedb.providers.embedding import Embedder, EmbedderSettings
+from hyphaedb.providers.opening import open_embedder
 from hyphaedb.store import access, embedded, jobs, migrate
 from hyphaedb.store.indexes import ensure_vector_index
 from hyphaedb.store.migrate import Applied
@@ -86,11 +88,14 @@ class Home:
     ) -> Home:
         """Open the configured Postgres, or the embedded one, and bring its schema up to date.
 
-        A configured server that cannot be used is an error; nothing falls back. With
+        A configured server that cannot be used is an error; nothing falls back. Raises Invalid
+        for settings that give no scoring law, before anything is opened. With
         ``migrates=False`` an old schema is left alone (and opening a mesh then refuses it).
         """
         config = config or Config()
         wiring = wiring or Wiring()
+        # Asked for here, because only a worker reads the law: a misspelt one would fail unseen.
+        Law(config, 1, None)
         release: Callable[[], None] | None = None
         url = config.database_url
         if not url:
