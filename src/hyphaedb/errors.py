@@ -1,8 +1,8 @@
 """The one family of errors, and the one table that maps them to every face.
 
 Each child says whose fault it is and carries a stable ``code``. The faces never invent a
-status: HTTP, MCP and the shell all read :data:`FACES`, so the same mistake reads the same
-everywhere. Anything that is not a :class:`HyphaeError` is a bug in HyphaeDB.
+status: each reads its column of :data:`FACES`, so the same mistake reads the same everywhere.
+Anything that is not a :class:`HyphaeError` is a bug in HyphaeDB.
 """
 
 from __future__ import annotations

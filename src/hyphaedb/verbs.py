@@ -120,7 +120,10 @@ class Verbs(Protocol):
         omega: float = 1.0,
         bandwidth: int | None = None,
     ) -> None:
-        """Add a typed edge (Eq. 3) between two cells of one layer; again changes its weight."""
+        """Add a typed edge (Eq. 3) between two cells of one layer; again changes its weight.
+
+        ``bandwidth`` is kept with the edge and bounds nothing: waves heed an agent's attention.
+        """
 
     async def forget(self, cell_id: CellId) -> int:
         """Erase a cell everywhere at once, inboxes included; returns the deliveries erased."""

@@ -1,6 +1,6 @@
 """Anti-entropy: after a sweep nobody lacks what a wave would bring today; a second adds nothing.
 
-Section 4.4 of the paper, DESIGN section 7.
+Section 4.4 of the paper, docs/decisions/0008.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Who receives what a wave carried: reach, relevance, interest, score, gate; and why not.
 
-Relay and deliver are two questions (DESIGN, the wave): the wave has already spread over the
+Relay and deliver are two questions (docs/decisions/0003): the wave has already spread over the
 cells; here the leaves that hang on what it settled are scored and gated. Nothing here writes.
 """
 
