@@ -104,7 +104,7 @@ class Doctor:
             "diffs",
             False,
             f"{count} were set aside after repeated failures; the first says: {why}",
-            "Mend the cause, then give them new attempts with `hyphaedb sweep --retry-dead`.",
+            "Mend the cause, then give them new attempts with `hyphaedb retry-dead`.",
         )
 
     async def _mirror(self) -> Check:

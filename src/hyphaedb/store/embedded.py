@@ -156,6 +156,8 @@ def _run(cluster: Path, package: Any) -> str:
 
 def _leave(home: Path) -> None:
     """Sign out at exit whoever forgot to; the register knows whether there is anything left."""
+    if not home.is_dir():
+        return
     with _register(home) as users:
         forgotten = users.count(_self())
     for _ in range(forgotten):

@@ -132,7 +132,12 @@ class Database:
                 ),
                 autocommit=True,
             )
-            await self._configure(connection)
+            try:
+                await self._configure(connection)
+            except BaseException:
+                # Also when the caller is cancelled: nobody else knows of this connection.
+                await connection.close()
+                raise
         except psycopg.Error as error:
             raise translate_connect(error) from error
         return connection
