@@ -7,7 +7,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
-from hyphaedb.engine import members, steering, validation, validation
+from hyphaedb.engine import members, steering, validation
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.diagnosis import Doctor
 from hyphaedb.engine.explaining import Explainer
