@@ -194,12 +194,18 @@ class Mirror:
 
     def forget(self, cell_id: CellId) -> None:
         """Take an erased cell out of everything."""
+        knew: set[int] = set()
         for layer in self.layers:
             row = layer.row(cell_id)
             if row is not None:
+                knew |= layer.touches.known_to(row)
                 layer.forget(row)
                 if layer.number == 0:
                     self.roster.detach(row)
+        for holder in knew:
+            one = np.array([holder], np.int32)
+            knows = any(len(layer.touches.known_by(one)[0]) for layer in self.layers)
+            self.roster.known[holder] = knows
         self._early_touches.pop(cell_id, None)
         for edges in (self.edges, self._early_edges):
             for gone in [k for k, e in edges.items() if cell_id in (e.src, e.dst)]:

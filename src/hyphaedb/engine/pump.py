@@ -27,7 +27,7 @@ from hyphaedb.store.graph import NewLinks
 from hyphaedb.store.jobs import Signal
 from hyphaedb.store.journal import NewDelivery, WaveRow
 from hyphaedb.store.pool import Tx, pipelined
-from hyphaedb.store.rows import PendingRow
+from hyphaedb.store.rows import AgentRow, PendingRow
 
 #: Signals taken in at a time; more wait for the next step.
 SIGNALS_MAX = 2_000
@@ -92,7 +92,7 @@ class Pump:
             paused = news.paused if news.paused is not None else self.mirror.info.paused
             diffs = [] if paused else await journal.pending(tx, mesh_id, limit, now)
             told = {d.diff_id: await self._told(tx, d) for d in diffs if d.kind in _BY_LOG}
-            attention = await self.attention(tx)
+            attention = await self.attention(tx, news.agents)
         if not waiting and not diffs and not self._erased:
             return Step(0, 0, 0)
         context.failpoints.hit(Failpoint.AFTER_CLAIM)
@@ -156,14 +156,18 @@ class Pump:
             return []
         return await log.recipients(tx, self._context.info.mesh_id, diff.about)
 
-    async def attention(self, tx: Tx) -> dict[AgentId, int]:
+    async def attention(
+        self, tx: Tx, agents_now: Sequence[AgentRow] | None = None
+    ) -> dict[AgentId, int]:
         """How many items more each agent with a limit wants this hour (bandwidth of its
-        subscription); those without a limit are left out."""
-        limits = {
-            r.agent_id: r.attention
-            for r in self.mirror.roster.receivers
-            if r.attention is not None and not r.retired
-        }
+        subscription); those without a limit are left out. ``agents_now`` are the agents where the
+        roster is about to be replaced."""
+        known = (
+            [(r.agent_id, r.attention) for r in self.mirror.roster.receivers]
+            if agents_now is None
+            else [(a.agent.agent_id, a.attention) for a in agents_now]
+        )
+        limits = {agent_id: most for agent_id, most in known if most is not None}
         if not limits:
             return {}
         since = self._context.now() - _ATTENTION_WINDOW
