@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyphaedb.errors import Invalid, LimitReached
-from hyphaedb.protocol.clocks import GAPS_MAX, SITES_MAX, Clock, Dot, Seen, Span
+from hyphaedb.protocol.clocks import GAPS_MAX, SITES_MAX, Clock, Dot, Extent, Span
 
 Dots = set[tuple[str, int]]
 
@@ -80,32 +80,32 @@ def test_a_clock_handed_out_never_changes() -> None:
     clock.add(Dot("a", 2))
     assert clock == clock_of({("a", 1)})
     with pytest.raises(TypeError):
-        clock.sites["b"] = Seen(1)  # type: ignore[index]
+        clock.sites["b"] = Extent(1)  # type: ignore[index]
 
 
 def test_a_diff_that_closes_a_gap_leaves_only_the_head() -> None:
     clock = clock_of({("a", 1), ("a", 2), ("a", 4)})
-    assert clock.sites["a"] == Seen(4, ((3, 3),))
-    assert clock.add(Dot("a", 3)).sites["a"] == Seen(4)
+    assert clock.sites["a"] == Extent(4, ((3, 3),))
+    assert clock.add(Dot("a", 3)).sites["a"] == Extent(4)
 
 
 def test_a_long_history_without_gaps_stays_one_number() -> None:
-    clock = Clock({"a": Seen(10**12)})
-    assert clock.add(Dot("a", 10**12 + 1)).sites["a"] == Seen(10**12 + 1)
+    clock = Clock({"a": Extent(10**12)})
+    assert clock.add(Dot("a", 10**12 + 1)).sites["a"] == Extent(10**12 + 1)
     assert Clock().missing(clock) == (Span("a", 1, 10**12),)
 
 
 def test_gaps_without_bound_are_refused_before_they_eat_memory() -> None:
-    clock = Clock({"a": Seen(2 * GAPS_MAX, tuple((n, n) for n in range(1, 2 * GAPS_MAX, 2)))})
+    clock = Clock({"a": Extent(2 * GAPS_MAX, tuple((n, n) for n in range(1, 2 * GAPS_MAX, 2)))})
     with pytest.raises(LimitReached):
         clock.add(Dot("a", 2 * GAPS_MAX + 2))
     with pytest.raises(LimitReached):
-        clock.merge(Clock({"a": Seen(10**6, ((1, 10**6 - 1),))}))
+        clock.merge(Clock({"a": Extent(10**6, ((1, 10**6 - 1),))}))
     assert clock.add(Dot("a", 1)).contains(Dot("a", 1))
 
 
 def test_sites_without_bound_are_refused() -> None:
-    clock = Clock({f"s{n}": Seen(1) for n in range(SITES_MAX)})
+    clock = Clock({f"s{n}": Extent(1) for n in range(SITES_MAX)})
     with pytest.raises(LimitReached):
         clock.add(Dot("one more", 1))
 
@@ -125,7 +125,7 @@ def test_sites_without_bound_are_refused() -> None:
 )
 def test_a_record_out_of_order_is_refused(head: int, gaps: tuple[tuple[int, int], ...]) -> None:
     with pytest.raises(Invalid):
-        Seen(head, gaps)
+        Extent(head, gaps)
 
 
 @pytest.mark.parametrize(("site", "counter"), [("", 1), ("a", 0), ("a", -1), ("a", 2**63)])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-#: A touch that was only a recall moves the reader and is no sign of interest (protocol/interest.py).
+#: A touch that was only a recall moves the reader; it shows no interest (protocol/interest.py).
 RECALLED = 1
 KNOWS = 2
 

@@ -58,7 +58,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Extent:
     """One site's diffs: everything up to ``head`` except ``gaps``, ascending and never touching."""
 
     head: int
@@ -99,7 +99,7 @@ class Seen:
 class Clock:
     """What has been seen of every site. ``Clock()`` has seen nothing."""
 
-    sites: Mapping[str, Seen] = field(default_factory=lambda: MappingProxyType({}))
+    sites: Mapping[str, Extent] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         if len(self.sites) > SITES_MAX:
@@ -122,7 +122,7 @@ class Clock:
         """
         seen = self.sites.get(dot.site)
         if seen is not None and dot.counter == seen.head + 1:
-            return self._with(dot.site, Seen(dot.counter, seen.gaps))
+            return self._with(dot.site, Extent(dot.counter, seen.gaps))
         have = () if seen is None else seen.intervals()
         return self._with(dot.site, _seen((*have, (dot.counter, dot.counter))))
 
@@ -149,12 +149,12 @@ class Clock:
                 spans.append(Span(site, first, last))
         return tuple(spans)
 
-    def _with(self, site: str, seen: Seen) -> Clock:
+    def _with(self, site: str, seen: Extent) -> Clock:
         """This clock with one site's record replaced."""
         return Clock({**self.sites, site: seen})
 
 
-def _seen(intervals: Iterable[Interval]) -> Seen:
+def _seen(intervals: Iterable[Interval]) -> Extent:
     """The record of intervals in any order, which may touch and overlap."""
     gaps: list[Interval] = []
     head = 0
@@ -162,7 +162,7 @@ def _seen(intervals: Iterable[Interval]) -> Seen:
         if first > head + 1:
             gaps.append((head + 1, first - 1))
         head = max(head, last)
-    return Seen(head, tuple(gaps))
+    return Extent(head, tuple(gaps))
 
 
 def _without(wanted: Iterable[Interval], have: Iterable[Interval]) -> Iterator[Interval]:
