@@ -14,6 +14,8 @@ from typing import Any
 from hyphaedb.errors import Invalid
 
 PREFIX = "HYPHAEDB_"
+#: Read by the test suite alone: the server to test against.
+TEST_DATABASE = PREFIX + "TEST_DATABASE_URL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +230,7 @@ def load(environment: Mapping[str, str]) -> Config:
     known = {PREFIX + s.name.upper(): s for s in SETTINGS}
     changes: dict[str, Any] = {}
     for variable, text in environment.items():
-        if not variable.startswith(PREFIX) or variable.startswith(PREFIX + "TEST_"):
+        if not variable.startswith(PREFIX) or variable == TEST_DATABASE:
             continue
         if variable not in known:
             raise Invalid(f"{variable} is not a setting.", "docs/settings.md lists them all.")

@@ -26,6 +26,7 @@ from hyphaedb.model import (
 from hyphaedb.protocol import energy
 from hyphaedb.providers.windows import embed_bodies
 from hyphaedb.store import cells
+from hyphaedb.store.cells import Inserted
 from hyphaedb.store.pool import Tx
 from hyphaedb.store.rows import AgentRow, CellRow, DiffRow
 
@@ -131,6 +132,18 @@ class Composer:
     ) -> Stored:
         """Write the cell, or turn an exact repeat into a confirmation."""
         inserted = await cells.insert_cell(tx, self._context.info.mesh_id, row, diff)
+        return await self.outcome(tx, inserted, row, diff, author, now)
+
+    async def outcome(
+        self,
+        tx: Tx,
+        inserted: Inserted,
+        row: CellRow,
+        diff: DiffRow,
+        author: AgentRow,
+        now: datetime,
+    ) -> Stored:
+        """What a store came to: a new cell, or a word on the one that was there."""
         if inserted.created:
             return Stored(
                 row.cell_id, diff.diff_id, StoreOutcome.CREATED, row.windows, DiffState.PENDING

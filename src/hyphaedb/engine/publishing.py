@@ -27,7 +27,7 @@ from hyphaedb.model import (
     Stored,
     StoreOutcome,
 )
-from hyphaedb.store import cells
+from hyphaedb.store import bulk, cells
 from hyphaedb.store.rows import AgentRow, CellRow, DiffRow
 
 #: Cells of one ``store_many``: one embedding call and one transaction stay short.
@@ -116,12 +116,17 @@ class Publisher:
         await self._backlog.admit(len(news))
         vectors, windows = await self._composer.embed([n.body for n in news])
         now = context.now()
-        stored = []
+        rows = [
+            self._composer.cell(new, author, vector, seen, now)
+            for new, vector, seen in zip(news, vectors, windows, strict=True)
+        ]
+        batch = [(row, self._composer.diff(row, DiffKind.CREATED)) for row in rows]
         async with context.database.transaction() as tx:
-            for new, vector, seen in zip(news, vectors, windows, strict=True):
-                row = self._composer.cell(new, author, vector, seen, now)
-                diff = self._composer.diff(row, DiffKind.CREATED)
-                stored.append(await self._composer.insert(tx, row, diff, author, now))
+            written = await bulk.insert_cells(tx, context.info.mesh_id, batch)
+            stored = [
+                await self._composer.outcome(tx, one, row, diff, author, now)
+                for one, (row, diff) in zip(written, batch, strict=True)
+            ]
         context.wakeups.ring(WORK, context.info.mesh_id)
         return stored
 

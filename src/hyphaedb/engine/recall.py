@@ -132,11 +132,12 @@ class Recaller:
         most = validation.count(limit, "limit", 1, 500)
         kinds = tuple(validation.member(CellType, t, "cell type") for t in types)
         wanted = Filter(types=kinds)
-        any_tag = set(validation.tags(tags))
+        any_tag = validation.tags(tags)
         vectors, _ = await embed(context, [text])
         async with context.database.statement() as tx:
             mesh_id = context.info.mesh_id
             clauses = await search.resolve(tx, mesh_id, wanted, now=context.now())
+            clauses = search.with_any_tag(clauses, any_tag)
             near = await search.scan(tx, mesh_id, 0, vectors[0], most, clauses)
             near = [n for n in near if n.cosine >= least]
             known = {
@@ -146,7 +147,6 @@ class Recaller:
             BeaconMatch(n.cell_id, headline(cell.body), n.cosine, cell.created_at)
             for n in near
             if (cell := known.get(n.cell_id)) is not None
-            and (not any_tag or any_tag & set(cell.tags))
         ]
 
 

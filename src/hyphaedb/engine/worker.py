@@ -20,6 +20,7 @@ from hyphaedb.engine.anti_entropy import Sweeper
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.draining import Drainer
 from hyphaedb.engine.failpoints import Failpoint
+from hyphaedb.engine.housekeeping import tidy
 from hyphaedb.engine.pump import Pump, Step
 from hyphaedb.engine.wakeups import WORK
 from hyphaedb.errors import HyphaeError, LeaseLost, Unavailable, Unsupported
@@ -37,6 +38,8 @@ _MARGIN = 1 / 6
 _FAULT_PAUSE_MAX_S = 5.0
 #: A stand-alone worker lets go of a mesh after this long without work.
 _IDLE_S = 60.0
+#: Time between two batches of housekeeping.
+_TIDY_S = 30.0
 #: A sweep waits this many times as long as the last one took: at most a tenth of the time.
 _SWEEP_SHARE = 10.0
 
@@ -52,6 +55,7 @@ class Worker:
         self._sweeper: Sweeper | None = None
         self._trusted_until = 0.0
         self._sweep_from = 0.0
+        self._tidy_from = 0.0
         self._worked_at = 0.0
         self._stopping = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -146,9 +150,18 @@ class Worker:
         step = await self._step(pump)
         # Not while a backlog waits: waves go first.
         swept = await self._sweep(pump) if step.settled < context.config.batch_diffs else False
+        if step.idle:
+            await self._tidy(pump)
         if step.settled >= context.config.batch_above:
             await self._sleep(context.config.batch_wait_ms / 1000)
         return not step.idle or swept
+
+    async def _tidy(self, pump: Pump) -> None:
+        """Remove what has expired, now and then, while nothing else is to do."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._tidy_from:
+            self._tidy_from = now + _TIDY_S
+            await tidy(self._context, pump.epoch)
 
     async def _between(self, pump: Pump) -> None:
         """What arrives while a sweep is under way is settled as soon as ever."""

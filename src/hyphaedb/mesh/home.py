@@ -219,6 +219,9 @@ class Home:
                 f"Set HYPHAEDB_EMBEDDER={info.model}, or make another mesh for this model.",
             )
         context = self._context(info, embedder)
+        if worker:
+            # A rebuild that a crash interrupted is finished here.
+            await ensure_vector_index(self._database, info.dimension)
         working = Worker(context) if worker else None
         if working is not None:
             await working.start()
@@ -242,8 +245,14 @@ class Home:
         )
 
     async def migrate(self) -> list[int]:
-        """Bring the schema up to date; returns the numbers of the migrations applied now."""
-        return await migrate.migrate(self._database, self._wiring.clock())
+        """Bring the schema up to date and build vector indexes that are missing.
+
+        Returns the numbers of the migrations applied now.
+        """
+        applied = await migrate.migrate(self._database, self._wiring.clock())
+        for dimension in sorted({m.dimension for m in await self.meshes()}):
+            await ensure_vector_index(self._database, dimension)
+        return applied
 
     async def migration_status(self) -> list[Applied]:
         """Every migration and when it was applied."""

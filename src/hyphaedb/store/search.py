@@ -102,6 +102,15 @@ async def resolve(
     return Clauses(tuple(names), values, len(names) > base or as_of is not None, impossible)
 
 
+def with_any_tag(clauses: Clauses, tags: Sequence[str]) -> Clauses:
+    """The same filter, for cells that also carry one of these tags; no tags change nothing."""
+    if not tags:
+        return clauses
+    names = (*clauses.names, "where_any_tag")
+    values = {**clauses.values, "any_tags": list(tags)}
+    return Clauses(names, values, True, clauses.impossible)
+
+
 def standing(mesh_id: MeshId, now: datetime) -> Clauses:
     """No filter but that cells stand now; needs no look-up."""
     return Clauses(_STANDING, {"mesh_id": mesh_id, "now": now}, False, False)
@@ -187,3 +196,10 @@ async def tail_count(tx: Tx, mesh_id: MeshId, limit: int = 20_001) -> int:
 
 def _near(found: list[tuple[Any, ...]]) -> list[Near]:
     return [Near(r[0], 1.0 - r[1]) for r in found]
+
+
+async def indexed_count(tx: Tx, dimension: int, limit: int) -> int:
+    """How many vectors of a dimension are indexed, over all meshes, counted up to ``limit``."""
+    values = {"dimension": dimension, "limit": limit}
+    found = await row(tx, query("indexed_count"), values)
+    return int(found[0]) if found else 0

@@ -103,6 +103,10 @@ c.type = ANY(%(types)s::text[])
 -- Cells that carry all of these tags.
 c.tags <> '{}' AND c.tags @> %(tags)s::text[]
 
+-- name: where_any_tag
+-- Cells that carry one of these tags at least.
+c.tags <> '{}' AND c.tags && %(any_tags)s::text[]
+
 -- name: where_metadata
 -- Cells whose metadata contain this.
 c.metadata <> '{}' AND c.metadata @> %(metadata)s::jsonb
@@ -231,3 +235,9 @@ ON CONFLICT DO NOTHING;
 SELECT count(*) FROM (
     SELECT 1 FROM hyphaedb.fresh_vector WHERE mesh_id = %(mesh_id)s
     LIMIT %(limit)s::integer) f;
+
+-- name: indexed_count
+-- How many vectors of a dimension are in the indexed table, counted no further than the limit.
+SELECT count(*) FROM (
+    SELECT 1 FROM hyphaedb.cell_vector WHERE dimension = %(dimension)s::smallint
+    LIMIT %(limit)s::integer) v;
