@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from hyphaedb.mesh import Mesh
 from hyphaedb.model import MeshId, NewCell
@@ -11,14 +12,24 @@ from hyphaedb.store.pool import Database
 from tests.engine.conftest import Clock, Place
 from tests.engine.scenes import inbox, settled
 
-#: Longest the drainer may take for a few dozen rows on a busy machine.
-_PATIENCE_S = 30.0
+#: How often to look, and how many times: half a minute for a few dozen rows on a busy machine.
+_LOOK_S, _LOOKS = 0.02, 1_500
+
+
+async def _until(done: Callable[[], Awaitable[bool]]) -> None:
+    """Look until it is so: what is waited for is another task's work in the database."""
+    for _ in range(_LOOKS):
+        if await done():
+            return
+        await asyncio.sleep(_LOOK_S)
+    raise AssertionError("It did not come about in time.")
 
 
 async def _drained(mesh: Mesh) -> None:
-    async with asyncio.timeout(_PATIENCE_S):
-        while (await mesh.stats()).tail:
-            await asyncio.sleep(0.02)
+    async def empty() -> bool:
+        return (await mesh.stats()).tail == 0
+
+    await _until(empty)
 
 
 async def test_the_tail_drains_into_the_index_and_nothing_is_lost_on_the_way(place: Place) -> None:
@@ -45,9 +56,10 @@ async def test_an_import_rebuilds_the_index_and_leaves_it_usable(
     await settled(mesh)
     await _drained(mesh)
 
-    async with asyncio.timeout(_PATIENCE_S):
-        while await indexes.missing(database, mesh.info.dimension):
-            await asyncio.sleep(0.02)
+    async def there() -> bool:
+        return not await indexes.missing(database, mesh.info.dimension)
+
+    await _until(there)
     found = await mesh.recall("imported release canary note", k=100, floor=0.0, tokens=100_000)
     assert len(found.hits) == 60
 
@@ -67,9 +79,11 @@ async def test_expired_inbox_items_are_removed_while_nothing_else_is_to_do(
 
     clock.move(days=2)
     again = await place.open(name)
-    async with asyncio.timeout(_PATIENCE_S):
-        while await _rows(database, mesh.info.mesh_id):
-            await asyncio.sleep(0.02)
+
+    async def gone() -> bool:
+        return await _rows(database, mesh.info.mesh_id) == 0
+
+    await _until(gone)
     assert await inbox(again, "bob") == []
 
 
