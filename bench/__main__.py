@@ -63,7 +63,7 @@ def main() -> None:
         os.environ[variable] = "1"  # before numpy is imported, or it is too late
     import platformdirs
 
-    from bench import corpus
+    from bench import corpus, report
     from hyphaedb.sync import runner
 
     cache = asked.cache or platformdirs.user_cache_path("hyphaedb") / "bench"
@@ -79,6 +79,8 @@ def main() -> None:
         (RESULTS / f"bench-{name}.json").write_text(text + "\n", encoding="utf-8")
         for line in importlib.import_module(f"bench.{name}").summary(result):
             print(f"{name}: {line}", flush=True)
+    if not asked.json:
+        report.write(RESULTS)
 
 
 if __name__ == "__main__":

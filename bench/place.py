@@ -7,6 +7,7 @@ engine's own linker in large batches, and the index is built once, as an import 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import random
 import shutil
@@ -88,6 +89,9 @@ async def opened(cache: Path, corpus: Corpus, size: int) -> AsyncIterator[Place]
             await _fill(place)
         (kept / "filled").write_text("yes\n")
     copy = cache / f"copy-{size}-{os.getpid()}"
+    # Whoever used an embedded server signs out once more at exit, and leaves a folder behind; what
+    # is registered before runs after.
+    atexit.register(shutil.rmtree, copy, ignore_errors=True)
     await asyncio.to_thread(shutil.copytree, kept, copy)
     # The server runs as a user of its own where we are root: owners must be as they were.
     for source in kept.rglob("*"):

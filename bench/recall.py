@@ -21,7 +21,7 @@ from hyphaedb.model import CellId, RecallMode
 from hyphaedb.store import bulk, search
 
 #: The worker's normal bound of the tail, and the one from which writes are refused.
-TAILS = {"empty": 0, "normal": 2_000, "full": 20_000}
+TAILS = {"normal": 2_000, "full": 20_000}
 _ASKED, _JUDGED, _AFTER_STORE = 100, 60, 20
 #: Corpus rows from here on are queries; those below become tail or churn.
 _QUERIES_FROM, _CHURN_FROM = 24_000, 26_000
@@ -31,26 +31,37 @@ async def run(place: Place) -> dict[str, Any]:
     """All figures for one size."""
     config = Config(database_url=place.context.config.database_url, tail_max=40_000)
     out: dict[str, Any] = {"tail": {}}
-    filled = 0
     async with await Home.open(config, wiring=wiring(place.corpus)) as home:
         mesh = await home.mesh(MESH, worker=False)
-        for name, wanted in TAILS.items():
-            await _grow_tail(place, filled, wanted)
-            filled = wanted
-            out["tail"][name] = {**await _timed(place, mesh), **await _judged(place, mesh)}
+        out["tail"]["empty"] = {**await _timed(place, mesh), **await _judged(place, mesh)}
         out["right_after_a_store"] = await _after_store(place, mesh)
         await mesh.close()
-        working = await home.mesh(MESH)
-        churning = asyncio.create_task(_churn(place, working))
-        await asyncio.sleep(1.0)
-        out["during_churn"] = {**await _timed(place, working), **await _judged(place, working)}
-        churning.cancel()
-        with suppress(asyncio.CancelledError):
-            await churning
-        await working.settle(timeout_s=120.0)
-        out["after_churn"] = {**await _timed(place, working), **await _judged(place, working)}
-        await working.close()
+        out.update(await _around_churn(place, home))
+        mesh = await home.mesh(MESH, worker=False)
+        there = 0
+        for name, wanted in TAILS.items():
+            await _grow_tail(place, there, wanted)
+            there = wanted
+            out["tail"][name] = {**await _timed(place, mesh), **await _judged(place, mesh)}
+        await mesh.close()
     return out
+
+
+async def _around_churn(place: Place, home: Home) -> dict[str, Any]:
+    """While cells come and go, and afterwards. The worker's CPU counts here too: compare walls."""
+    working = await home.mesh(MESH)
+    churning = asyncio.create_task(_churn(place, working))
+    await asyncio.sleep(1.0)
+    during = {**await _timed(place, working), **await _judged(place, working)}
+    churning.cancel()
+    with suppress(asyncio.CancelledError):
+        await churning
+    await working.settle(timeout_s=120.0)
+    await working.close()
+    quiet = await home.mesh(MESH, worker=False)
+    after = {**await _timed(place, quiet), **await _judged(place, quiet)}
+    await quiet.close()
+    return {"during_churn": during, "after_churn": after}
 
 
 async def _grow_tail(place: Place, there: int, wanted: int) -> None:

@@ -43,6 +43,24 @@ class _Rows:
         return self._next - 1
 
 
+class _Arrivals:
+    """When each cell was in the listener's hands."""
+
+    def __init__(self) -> None:
+        self._at: dict[CellId, asyncio.Future[float]] = {}
+
+    def of(self, cell_id: CellId) -> asyncio.Future[float]:
+        """Done when the cell arrives."""
+        return self._at.setdefault(cell_id, asyncio.get_running_loop().create_future())
+
+    async def listen(self, mesh: Mesh) -> None:
+        """Take note of everything that lands."""
+        async for item in mesh.follow(LISTENER):
+            arrival = self.of(item.cell_id)
+            if not arrival.done():
+                arrival.set_result(time.perf_counter())
+
+
 async def run(place: Place) -> dict[str, Any]:
     """All figures for one size."""
     rows = _Rows(place)
@@ -96,8 +114,8 @@ async def _with_worker(place: Place, rows: _Rows, *, apart: bool) -> dict[str, A
     async with _mesh(place, worker=not apart) as mesh:
         process = await _worker_apart(place) if apart else None
         try:
-            arrived: dict[CellId, float] = {}
-            listening = asyncio.create_task(_listen(mesh, arrived))
+            arrived = _Arrivals()
+            listening = asyncio.create_task(arrived.listen(mesh))
             await mesh.settle(timeout_s=120.0)
             for _ in range(3):
                 await _stored(mesh, place, rows, arrived)
@@ -134,25 +152,19 @@ async def _worker_apart(place: Place) -> asyncio.subprocess.Process:
     )  # fmt: skip
 
 
-async def _listen(mesh: Mesh, arrived: dict[CellId, float]) -> None:
-    async for item in mesh.follow(LISTENER):
-        arrived[item.cell_id] = time.perf_counter()
-
-
-async def _stored(
-    mesh: Mesh, place: Place, rows: _Rows, arrived: dict[CellId, float]
-) -> tuple[float, float]:
+async def _stored(mesh: Mesh, place: Place, rows: _Rows, arrived: _Arrivals) -> tuple[float, float]:
     """Seconds until one store was acknowledged, and until it was in the listener's hands."""
     await asyncio.sleep(_PAUSE_S)
     row = rows.take()
     begun = time.perf_counter()
     stored = await mesh.store(place.cell(row), agent=place.agent(row))
     acknowledged = time.perf_counter() - begun
-    return acknowledged, await _arrival(arrived, stored.cell_id, begun) - begun
+    arrival = await asyncio.wait_for(arrived.of(stored.cell_id), _ARRIVAL_S)
+    return acknowledged, arrival - begun
 
 
 async def _writer(
-    mesh: Mesh, place: Place, rows: _Rows, arrived: dict[CellId, float]
+    mesh: Mesh, place: Place, rows: _Rows, arrived: _Arrivals
 ) -> list[tuple[float, float]]:
     """One of several that store without a pause."""
     sent = []
@@ -162,16 +174,9 @@ async def _writer(
         stored = await mesh.store(place.cell(row), agent=place.agent(row))
         sent.append((stored.cell_id, begun, time.perf_counter() - begun))
     return [
-        (took, await _arrival(arrived, cell_id, begun) - begun) for cell_id, begun, took in sent
+        (took, await asyncio.wait_for(arrived.of(cell_id), _ARRIVAL_S) - begun)
+        for cell_id, begun, took in sent
     ]
-
-
-async def _arrival(arrived: dict[CellId, float], cell_id: CellId, begun: float) -> float:
-    while cell_id not in arrived:
-        if time.perf_counter() - begun > _ARRIVAL_S:
-            raise TimeoutError(f"a store did not reach the listener within {_ARRIVAL_S} s")
-        await asyncio.sleep(0.001)
-    return arrived[cell_id]
 
 
 async def _sustained(place: Place, rows: _Rows) -> dict[str, Any]:
@@ -194,6 +199,8 @@ async def _sustained(place: Place, rows: _Rows) -> dict[str, Any]:
         with watch.measure() as draining:
             while drained < _DRAINED and (moved := await drainer.drain_once()):
                 drained += moved
+        while await drainer.drain_once():
+            pass  # the rest, so that the mesh is idle when it is said to be
     return {
         "sustained": {
             "cells_per_s": round(settled / spent.cpu_s, 1),
