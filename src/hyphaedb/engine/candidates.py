@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
+
 from hyphaedb.engine.context import Context
 from hyphaedb.model import AgentId, CellId, RecallMode
 from hyphaedb.protocol import decay, fusion
 from hyphaedb.protocol.calibration import Baseline
 from hyphaedb.protocol.fusion import Candidate, Neighbour, TermCount
 from hyphaedb.store import facts, lexical, search
-from hyphaedb.store.facts import Facts
 from hyphaedb.store.pool import Tx
 from hyphaedb.store.search import Clauses, Near
 from hyphaedb.store.vectors import Vector
@@ -163,7 +164,22 @@ async def _candidates(
         # A hop costs 1/cosine in micro-units, so the cosine comes back from the cost.
         share = fusion.LINK_CLOSENESS * 1_000_000 / n.distance
         _join(closeness, places, n.cell_id, n.neighbour_id, share)
-    return {f.cell_id: _candidate(f, places, coverage, closeness, query, now) for f in found}
+    days = [max(0.0, (now - f.used_at).total_seconds() / _DAY_S) for f in found]
+    saliences = decay.saliences_at(np.array([f.salience for f in found]), np.array(days)).tolist()
+    return {
+        f.cell_id: Candidate(
+            cell=place,
+            cosine=f.cosine,
+            coverage=coverage.get(f.cell_id, 0.0),
+            addressed=f.author in query.about,
+            neighbours=tuple(
+                Neighbour(*pair) for pair in sorted(closeness.get(f.cell_id, {}).items())
+            ),
+            salience=salience,
+            closed=not f.stands,
+        )
+        for place, (f, salience) in enumerate(zip(found, saliences, strict=True))
+    }
 
 
 def _beside(steps: int) -> float:
@@ -182,25 +198,3 @@ def _join(
         for here, there in ((one, other), (other, one)):
             known = closeness.setdefault(here, {})
             known[places[there]] = max(share, known.get(places[there], 0.0))
-
-
-def _candidate(
-    f: Facts,
-    places: Mapping[CellId, int],
-    coverage: Mapping[CellId, float],
-    closeness: Mapping[CellId, Mapping[int, float]],
-    query: Query,
-    now: datetime,
-) -> Candidate:
-    days = max(0.0, (now - f.used_at).total_seconds() / _DAY_S)
-    return Candidate(
-        cell=places[f.cell_id],
-        cosine=f.cosine,
-        coverage=coverage.get(f.cell_id, 0.0),
-        addressed=f.author in query.about,
-        neighbours=tuple(
-            Neighbour(place, share) for place, share in sorted(closeness.get(f.cell_id, {}).items())
-        ),
-        salience=decay.salience_at(f.salience, days),
-        closed=not f.stands,
-    )
