@@ -262,6 +262,17 @@ class TestServer:
         assert looked.json["cells"] == 0
         assert "is gone" in looked.err
 
+    @pytest.mark.parametrize(("wanted", "made"), [("default", True), ("a typo", False)])
+    async def test_up_beside_other_meshes_makes_the_one_that_ships_and_no_other(
+        self, wanted: str, made: bool, config: Config, home: Home, mesh_name: str
+    ) -> None:
+        """A demo may have left a mesh first; the commands that `up` proposes must work after it."""
+        async with running_command(config, wanted, "up", "--port", "0", "--json") as process:
+            assert json.loads(await first_line(process))["made"] is made
+        names = {info.name for info in await home.meshes()}
+        assert mesh_name in names
+        assert (wanted in names) is made
+
     async def test_a_port_that_is_taken_says_what_to_do(self, cli: Cli) -> None:
         with socket.socket() as other:
             other.bind(("127.0.0.1", 0))

@@ -18,7 +18,7 @@ from hyphaedb.entrypoints.cli import running
 from hyphaedb.entrypoints.cli.calling import JsonOption, run
 from hyphaedb.entrypoints.cli.logs import to_stderr
 from hyphaedb.entrypoints.cli.place import settings
-from hyphaedb.entrypoints.cli.printing import say, say_json
+from hyphaedb.entrypoints.cli.printing import note, say, say_json
 from hyphaedb.errors import Conflict, Unavailable
 
 if TYPE_CHECKING:
@@ -155,8 +155,19 @@ async def _waves(home: Home, stop: asyncio.Event, mesh: str | None) -> None:
 
 
 async def _first_mesh(home: Home, config: Config) -> str | None:
-    """Make the configured mesh in a database that has none: later, a typo must not make one."""
-    if await home.meshes():
+    """Make the configured mesh, or say how: beside others, a typo must not make one.
+
+    The name that ships was typed by nobody, so it is made even where a demo or a script has
+    left a mesh: every command without ``--mesh`` works in it.
+    """
+    there = [info.name for info in await home.meshes()]
+    if config.mesh in there:
+        return None
+    if there and config.mesh != Config().mesh:
+        note(
+            f"There is no mesh named {config.mesh!r} yet, in which commands without --mesh would "
+            f"work. If that is what you meant: hyphaedb mesh create {config.mesh}"
+        )
         return None
     try:
         return (await home.create(config.mesh)).name
@@ -174,7 +185,7 @@ def _welcome(config: Config, port: int, made: str | None, worker: bool, as_json:
     waves = "waves run here" if worker else "waves are left to `hyphaedb work`"
     lines = [
         f"HyphaeDB is up at {url}, on {place}; {waves}.",
-        *([f"Made the mesh {made!r}, the first one here."] if made else []),
+        *([f"Made the mesh {made!r}."] if made else []),
         "",
         "In another terminal:",
         "  hyphaedb agent add ada --interests 'the public API and its clients'",
@@ -182,7 +193,8 @@ def _welcome(config: Config, port: int, made: str | None, worker: bool, as_json:
         "  hyphaedb store 'The public API allows 100 requests a minute.' --agent bob -t decision",
         "  hyphaedb inbox ada",
         "",
-        f"The HTTP interface is described at {url}/docs. Ctrl-C ends it.",
+        f"The HTTP interface: {url}/docs (a page that needs the internet)",
+        f"or {url}/openapi.json. Ctrl-C ends it.",
     ]
     say(lines)
     sys.stdout.flush()

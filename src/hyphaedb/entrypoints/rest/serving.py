@@ -40,7 +40,7 @@ def bound(host: str, port: int) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             raise Unavailable(
                 f"Port {port} on {host} is in use.",
-                "Stop the program that has it, or choose another with --port.",
+                "Stop the program that has it (another `hyphaedb up`?), or choose one with --port.",
             ) from error
         raise Forbidden(
             f"Port {port} on {host} cannot be used: {error.strerror}.",
