@@ -87,4 +87,5 @@ def _usage(error: Exception) -> Invalid:
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "hyphaedb"
     said = " ".join(str(getattr(error, "format_message", error.__str__)()).split())
+    said = said.replace("Value error, ", "") or "A command is missing."
     return Invalid(said if said.endswith((".", "?")) else f"{said}.", f"See: {where} --help")

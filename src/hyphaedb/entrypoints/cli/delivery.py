@@ -49,7 +49,7 @@ def _inboxes(app: typer.Typer) -> None:
         after: After = None,
         bodies: Annotated[bool, typer.Option(help="With the whole text.")] = False,
     ) -> InboxPage:
-        """Unread items of an agent, best first."""
+        """Unread items of an agent: corrections first, then by score and salience."""
         return await mesh.inbox(
             agent, items=items, tokens=tokens, lease=lease, after=after, bodies=bodies
         )

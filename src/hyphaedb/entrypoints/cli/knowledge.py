@@ -196,7 +196,7 @@ def _asking(app: typer.Typer) -> None:
         until: Annotated[str | None, typer.Option(help="Not younger than this time.")] = None,
         inactive: Annotated[bool, typer.Option("--inactive", help="Replaced ones too.")] = False,
         as_of: Annotated[str | None, typer.Option(help="As it was at this time.")] = None,
-        floor: Annotated[float | None, typer.Option(help="Least score of a hit.")] = None,
+        floor: Annotated[float | None, typer.Option(help="Least evidence of an answer.")] = None,
         tokens: Annotated[int | None, typer.Option(help="Token budget.")] = None,
     ) -> Recalled:
         """Ask: the cells that answer, best first."""

@@ -55,6 +55,8 @@ def _path(one: InboxItem) -> str:
             way = " > ".join(["new cell", *(clip(step.headline, 40) for step in between), "you"])
             return f"path: {way}"
         case Route.BEACON:
+            if one.beacon is None:
+                return "path: a beacon that has been removed since"
             return f"path: beacon “{one.beacon}”"
         case Route.SWEEP:
             return "path: found by a later sweep"

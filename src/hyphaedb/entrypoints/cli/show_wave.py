@@ -96,6 +96,8 @@ def _why(delivery: Delivery) -> str:
             hops = counted(delivery.hops, "hop")
             return f"by the wave after {hops}; the energy left at each:"
         case Route.BEACON:
+            if delivery.beacon is None:
+                return "by a beacon that has been removed since"
             return f"by its beacon “{delivery.beacon}”"
         case Route.SWEEP:
             return "by a later sweep"
@@ -104,10 +106,13 @@ def _why(delivery: Delivery) -> str:
 
 
 def _refused(wave: Trace) -> list[str]:
-    if not wave.refused:
+    later = {delivery.agent for delivery in wave.deliveries}  # by a sweep, after the wave's no
+    ranked = sorted(
+        (one for one in wave.refused if one.agent not in later), key=lambda r: (-r.score, r.agent)
+    )
+    if not ranked:
         return []
-    ranked = sorted(wave.refused, key=lambda r: (-r.score, r.agent))
-    lines = [f"Not delivered to {counted(len(ranked), 'agent')} the wave considered:", ""]
+    lines = [f"Not delivered to {counted(len(ranked), 'agent')}:", ""]
     lines += [_refusal(one, wave.gate) for one in ranked[:REFUSED_SHOWN]]
     if len(ranked) > REFUSED_SHOWN:
         reasons = Counter(_REASONS[one.reason] for one in ranked[REFUSED_SHOWN:])

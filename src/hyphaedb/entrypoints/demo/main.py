@@ -6,9 +6,11 @@ or the user has stored; nothing keeps running when it ends.
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Collection
+from pathlib import Path
 
 from hyphaedb.config import Config
 from hyphaedb.entrypoints.cli.printing import say_json
@@ -37,16 +39,22 @@ def free_name(taken: Collection[str]) -> str:
 
 
 def commands(mesh: str, heard: story.Heard) -> list[tuple[str, str]]:
-    """Three commands that go on from what was seen, in the mesh the demo leaves behind."""
+    """Three commands that go on from what was seen, in the mesh the demo leaves behind.
+
+    They are spelt so that they run as they stand: `make demo` calls us by our path, which need not
+    be on the reader's PATH.
+    """
+    by_path = Path(sys.argv[0]).name == "hyphaedb" and shutil.which("hyphaedb") is None
+    us = sys.argv[0] if by_path else "hyphaedb"
     agent = heard.asked.agent if heard.asked else heard.pushed[-1].proposal.owner
     cell_id = heard.pushed[-1].cell_id
     for one in heard.pushed:
         if one.proposal.number == story.TOLD[-1]:
             cell_id = one.cell_id
     return [
-        ("What waits for an agent:", f"hyphaedb inbox {agent} --mesh {mesh}"),
-        ("One wave, hop by hop:", f"hyphaedb trace {cell_id} --mesh {mesh}"),
-        ("A mesh for your own agents, with a server:", "hyphaedb up"),
+        ("What waits for an agent:", f"{us} inbox {agent} --mesh {mesh}"),
+        ("One wave, hop by hop:", f"{us} trace {cell_id} --mesh {mesh}"),
+        ("A mesh for your own agents, with a server:", f"{us} up"),
     ]
 
 

@@ -36,7 +36,7 @@ async def inbox(
     after: Annotated[int | None, Query(description="Leave out up to this cursor.")] = None,
     bodies: bool = True,
 ) -> InboxPage:
-    """Unread items, best first, within a budget of items and tokens."""
+    """Unread items within a budget: corrections first, then by score and salience."""
     return await mesh.inbox(agent, items=items, tokens=tokens, after=after, bodies=bodies)
 
 
