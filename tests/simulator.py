@@ -41,7 +41,7 @@ _IN_A_STEP = (
     Failpoint.AFTER_COMMIT,
 )
 #: Actions of one schedule; small ones find as much a second and are read more easily.
-_ACTIONS = 24
+_ACTIONS = 20
 _SETTINGS = {"attach_nearest": 4, "links_per_cell": 6, "sweep_newcomer_items": 3}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from hyphaedb.mesh import Mesh
 from hyphaedb.model import CellType, Interests, NewCell, Route, Stored, Wait
-from tests.engine.lexical import sentence
+from tests.engine.lexical import WORDS, sentence
 
 _rng = random.Random(11)
 
@@ -16,6 +16,11 @@ _rng = random.Random(11)
 def text(topic: str) -> str:
     """A sentence nobody has stored yet."""
     return sentence(_rng, topic)
+
+
+def alike(topic: str) -> str:
+    """A text nobody has stored yet that says nearly the same as every other of these."""
+    return f"{' '.join(WORDS[topic][:8])} n{_rng.getrandbits(40):x}"
 
 
 def tagged(topic: str, body: str | None = None, kind: CellType = CellType.FACT) -> NewCell:

@@ -18,7 +18,7 @@ from hyphaedb.model import (
     StoreOutcome,
 )
 from tests.engine.conftest import Place
-from tests.engine.scenes import announce, inbox, listens, routes, settled, tagged, text
+from tests.engine.scenes import alike, announce, inbox, listens, routes, settled, tagged, text
 
 
 @pytest.fixture
@@ -41,8 +41,8 @@ async def test_work_on_the_same_subject_is_reason_enough(mesh: Mesh) -> None:
     """Nobody declared anything: eve receives because of what she stored herself."""
     await mesh.register("eve")
     for _ in range(6):
-        await announce(mesh, text("login"), agent="eve")
-    news = NewCell(text("login"), type=CellType.DECISION, salience=0.9)
+        await announce(mesh, alike("login"), agent="eve")
+    news = NewCell(alike("login"), type=CellType.DECISION, salience=0.9)
     await announce(mesh, news, agent="ann")
 
     assert (await inbox(mesh, "eve"))[-1:] == [news.body]
@@ -206,9 +206,9 @@ async def test_instances_of_a_role_share_what_they_know(mesh: Mesh) -> None:
     """A new instance of the crew stands where the crew stands, and hears what concerns it."""
     await mesh.register("crew-1", role="crew", instance="1")
     for _ in range(6):
-        await announce(mesh, text("login"), agent="crew-1")
+        await announce(mesh, alike("login"), agent="crew-1")
     await mesh.register("crew-2", role="crew", instance="2")
-    news = NewCell(text("login"), type=CellType.DECISION, salience=0.9)
+    news = NewCell(alike("login"), type=CellType.DECISION, salience=0.9)
     await announce(mesh, news, agent="ann")
 
     assert news.body in await inbox(mesh, "crew-2")

@@ -8,7 +8,7 @@ from hyphaedb.errors import Conflict, Invalid
 from hyphaedb.mesh import Mesh
 from hyphaedb.model import CellState, DiffKind, NewCell, Refusal, Route
 from tests.engine.conftest import Place
-from tests.engine.scenes import announce, inbox, listens, routes, settled, tagged, text
+from tests.engine.scenes import alike, announce, inbox, listens, routes, settled, tagged, text
 
 
 @pytest.fixture
@@ -170,13 +170,13 @@ async def test_whoever_confirmed_a_cell_earned_an_interest_in_its_place(mesh: Me
     await mesh.register("eve")
     await mesh.pause()
     await settled_signals(mesh)
-    stored = [await mesh.store(text("login"), agent="ann") for _ in range(4)]
+    stored = [await mesh.store(alike("login"), agent="ann") for _ in range(4)]
     for one in stored:
         await mesh.confirm(one.cell_id, agent="eve")
     await settled_signals(mesh)
     await mesh.resume()
     await settled(mesh)
-    trace = await mesh.trace((await announce(mesh, text("login"), agent="ann")).cell_id)
+    trace = await mesh.trace((await announce(mesh, alike("login"), agent="ann")).cell_id)
 
     interests = {d.agent: d.interest for d in trace.deliveries}
     interests |= {r.agent: r.interest for r in trace.refused}

@@ -213,10 +213,18 @@ class Sweeper:
                 more.add(agent_id)
         return frozenset(more), chosen
 
+    def _stands(self, diff: PendingRow) -> bool:
+        """Whether a diff may still be delivered: waves that passed meanwhile may have closed its
+        cell, and have told those who had it then."""
+        layer = self._pump.mirror.layers[diff.layer]
+        row = layer.row(diff.cell_id)
+        return row is not None and (diff.kind is DiffKind.RETRACTED or bool(layer.standing[row]))
+
     async def _record(self, items: list[_Missing]) -> int:
         """Write deliveries in fenced transactions of a page each."""
         added = 0
         context, mesh_id = self._context, self._context.info.mesh_id
+        items = [i for i in items if self._stands(i.settled.diff)]
         for start in range(0, len(items), _PAGE):
             part = [_delivery(i) for i in items[start : start + _PAGE]]
             async with context.database.transaction() as tx:
