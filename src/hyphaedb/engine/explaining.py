@@ -140,7 +140,7 @@ class Explainer:
         if stored.diff_id is None:
             return replace(stored, receipt=await self.receipt(stored.cell_id))
         loop = asyncio.get_running_loop()
-        end = loop.time() + max(0.0, timeout_s)
+        end = loop.time() + timeout_s
         while True:
             bell = context.wakeups.bell(NEWS, context.info.mesh_id)
             async with context.database.statement() as tx:

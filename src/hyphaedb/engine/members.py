@@ -158,7 +158,7 @@ class Members:
             name=name,
             text=text,
             radius=self.radius(radius),
-            types=tuple(validation.member(CellType, t, "cell type") for t in types),
+            types=validation.types(types),
             tags=validation.tags(tags),
             created_at=context.now(),
         )
@@ -181,6 +181,7 @@ class Members:
         """Take a beacon away; NotFound where there is none of that name."""
         context = self._context
         owner = await self.find(agent)
+        validation.name(name, "beacon name")
         async with context.database.transaction() as tx:
             agent_id = owner.agent.agent_id
             gone = await agents.remove_beacon(tx, context.info.mesh_id, agent_id, name)

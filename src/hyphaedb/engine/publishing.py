@@ -54,7 +54,7 @@ class Publisher:
         author = await self._members.active(agent)
         request = b""
         if key is not None:
-            validation.text(key, "idempotency key", validation.KEY_CHARS_MAX)
+            validation.key(key)
             request = validation.request_hash("store", new)
             earlier = await self._earlier(agent, key, request)
             if earlier is not None:
@@ -105,7 +105,7 @@ class Publisher:
         self, many: Sequence[NewCell], agent: str, session: str | None
     ) -> list[Stored]:
         """Up to MANY_MAX cells in one transaction, in order."""
-        if not 1 <= len(many) <= MANY_MAX:
+        if not validation.listed(many, "cells", MANY_MAX):
             raise Invalid(f"{len(many)} cells were given.", f"Pass 1 to {MANY_MAX} at a time.")
         context = self._context
         limit = context.config.body_chars_max

@@ -53,6 +53,8 @@ class Reader:
         budget = validation.count(
             config.inbox_tokens if tokens is None else tokens, "tokens", 50, 200_000
         )
+        leased = validation.flag(lease, "lease")
+        whole = validation.flag(bodies, "bodies")
         start = 0 if after is None else validation.count(after, "cursor", 0, 2**62)
         owner = (await self._members.find(agent)).agent
         now = context.now()
@@ -66,10 +68,10 @@ class Reader:
                     tx, mesh_id, owner.agent_id, after=start, limit=inbox.PAGE_MAX, now=now
                 )
         ranked = sorted(rows, key=lambda r: _rank(r, now))
-        chosen = _within(ranked, most, budget, bodies)
-        if lease and chosen:
+        chosen = _within(ranked, most, budget, whole)
+        if leased and chosen:
             chosen = await self._lease(owner.agent_id, chosen, now)
-        shown = [r.item if bodies else replace(r.item, body=None) for r in chosen]
+        shown = [r.item if whole else replace(r.item, body=None) for r in chosen]
         cursor = max([start, *(i.cursor for i in shown)])
         return InboxPage(tuple(shown), cursor, unread, max(0, len(rows) - len(shown)))
 
@@ -93,8 +95,8 @@ class Reader:
 
     async def acknowledge(self, agent: str, cursors: Sequence[int]) -> int:
         """Mark items as read; returns how many were not read before."""
-        validation.count(len(cursors), "number of cursors", 0, _CURSORS_MAX)
-        seqs = [validation.count(c, "cursor", 1, 2**62) for c in cursors]
+        given = validation.listed(cursors, "cursors", _CURSORS_MAX)
+        seqs = [validation.count(c, "cursor", 1, 2**62) for c in given]
         owner = (await self._members.find(agent)).agent
         if not seqs:
             return 0

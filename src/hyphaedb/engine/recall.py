@@ -130,7 +130,7 @@ class Recaller:
         validation.text(text, "beacon text", validation.QUERY_CHARS_MAX)
         least = Members.radius(radius)
         most = validation.count(limit, "limit", 1, 500)
-        kinds = tuple(validation.member(CellType, t, "cell type") for t in types)
+        kinds = validation.types(types)
         wanted = Filter(types=kinds)
         any_tag = validation.tags(tags)
         vectors, _ = await embed(context, [text])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from uuid import UUID
 
 from hyphaedb.engine import validation
 from hyphaedb.engine.backlog import Backlog
@@ -169,6 +168,7 @@ class Reviser:
 
     async def forget(self, cell_id: CellId) -> int:
         """Hard erase; returns how many deliveries went with it."""
+        validation.cell_id(cell_id)
         context = self._context
         async with context.database.transaction() as tx:
             erased = await log.count_deliveries(tx, context.info.mesh_id, cell_id)
@@ -180,8 +180,7 @@ class Reviser:
 
     async def known(self, cell_id: CellId) -> Known:
         """A cell with its standing; NotFound where there is none."""
-        if not isinstance(cell_id, UUID):
-            raise Invalid(f"{cell_id!r} is no cell id.", "Pass the UUID that `store` returned.")
+        validation.cell_id(cell_id)
         async with self._context.database.statement() as tx:
             found = await cells.known(tx, self._context.info.mesh_id, [cell_id])
         if not found:

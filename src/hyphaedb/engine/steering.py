@@ -40,8 +40,9 @@ class Steering:
     async def shadow(self, on: bool) -> MeshInfo:
         """Record without delivering, or deliver again."""
         mesh_id = self._context.info.mesh_id
+        wanted = validation.flag(on, "shadow")
         async with self._context.database.transaction() as tx:
-            await access.set_shadow(tx, mesh_id, bool(on))
+            await access.set_shadow(tx, mesh_id, wanted)
             await emit(tx, self._context, SignalKind.ROSTER, self._context.info.mesh_id)
         self._ring()
         return await self._info()
@@ -96,7 +97,7 @@ class Steering:
         context = self._context
         mesh_id = context.info.mesh_id
         loop = asyncio.get_running_loop()
-        end = loop.time() + max(timeout_s, 0.0)
+        end = loop.time() + validation.seconds(timeout_s, "timeout_s")
         while True:
             async with context.database.statement() as tx:
                 pending = await journal.count_pending(tx, mesh_id, _COUNT_MAX)

@@ -302,6 +302,7 @@ class Home:
                 running[info.mesh_id] = await self.mesh(info.name)
 
     async def _named(self, name: str) -> MeshInfo:
+        validation.name(name, "mesh name")
         async with self._database.statement() as tx:
             return (await access.mesh_by_name(tx, name)).info
 

@@ -135,9 +135,10 @@ class Mesh:
     ) -> Stored:
         # Asked first: a word that means nothing must not leave a cell behind.
         until = validation.member(Wait, wait, "wait")
+        patience_s = validation.seconds(timeout_s, "timeout_s")
         stored = await self._publisher.store(cell, agent, idempotency_key)
         if until is Wait.DELIVERED:
-            return await self._explainer.await_receipt(stored, timeout_s)
+            return await self._explainer.await_receipt(stored, patience_s)
         return stored
 
     async def store_many(
