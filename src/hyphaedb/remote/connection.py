@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import quote, urlsplit
+from uuid import UUID
 
 import httpx2
 from pydantic import ValidationError
 
 from hyphaedb.errors import HyphaeError, Invalid, Unavailable
-from hyphaedb.wire.answers import Count, Page, plain, read
+from hyphaedb.wire.answers import Count, Page, plain, read, sent
 from hyphaedb.wire.problems import PROBLEM_TYPE, Problem, error_of
 
 T = TypeVar("T")
@@ -32,8 +32,38 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def part(value: object) -> str:
-    """One path segment, with everything escaped that would end it."""
-    return quote(str(value), safe="")
+    """One path segment, with everything escaped that would end it; raises Invalid for what no
+    path can hold."""
+    if isinstance(value, UUID):
+        return str(value)
+    name = named(value)
+    if name in ("", ".", ".."):
+        raise Invalid(f"{name!r} is no name.", "Use a plain name.")
+    return quote(name, safe="")
+
+
+def named(value: object) -> str:
+    """A name as it can stand in a URL; raises Invalid for what is no text."""
+    if not isinstance(value, str):
+        raise Invalid(f"A name or id is {type(value).__name__}, not text.", "Pass a string.")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Invalid(
+            "A name or id holds half a character (a lone surrogate).", "Send valid Unicode."
+        ) from None
+    return value
+
+
+def _carried(name: str, value: object) -> str:
+    """A header's value, refused here where HTTP could not carry it unchanged."""
+    whole = isinstance(value, str) and value.isascii() and value.isprintable()
+    if not isinstance(value, str) or not whole or value != value.strip():
+        raise Invalid(
+            f"The header {name} cannot carry {value!r}.",
+            "Use letters, digits and punctuation; a UUID will do.",
+        )
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,18 +177,17 @@ class Connection:
         headers: Mapping[str, str] | None,
         patience_s: float,
     ) -> httpx2.Request:
-        sent = dict(headers or {})
+        carried = {name: _carried(name, value) for name, value in (headers or {}).items()}
         content: bytes | None = None
         if body is not None:
-            # Not strict JSON on purpose: a NaN must reach the service, which says what is wrong.
-            content = json.dumps(body, separators=(",", ":")).encode()
-            sent["Content-Type"] = "application/json"
+            content = sent(body)
+            carried["Content-Type"] = "application/json"
         return self.client.build_request(
             method,
             path,
             params={k: v for k, v in (query or {}).items() if v is not None},
             content=content,
-            headers=sent,
+            headers=carried,
             timeout=httpx2.Timeout(patience_s, connect=CONNECT_S),
         )
 
@@ -207,8 +236,8 @@ class Branch:
 
     async def post(self, path: str, answer: type[T], body: object = None, **more: Any) -> T:
         """Send a request body of model values; ``more`` as :meth:`Connection.call` takes it."""
-        sent = None if body is None else plain(body)
-        return await self.connection.call("POST", self.root + path, answer, body=sent, **more)
+        said = None if body is None else plain(body)
+        return await self.connection.call("POST", self.root + path, answer, body=said, **more)
 
     async def put(self, path: str, answer: type[T], body: object) -> T:
         """Set a thing to what the body says."""
@@ -220,6 +249,6 @@ class Branch:
 
     async def count(self, method: str, path: str, body: object = None, **more: Any) -> int:
         """Do something and hear how many things it touched."""
-        sent = None if body is None else plain(body)
-        got = await self.connection.call(method, self.root + path, Count, body=sent, **more)
+        said = None if body is None else plain(body)
+        got = await self.connection.call(method, self.root + path, Count, body=said, **more)
         return got.count

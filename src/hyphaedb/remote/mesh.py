@@ -34,10 +34,10 @@ from hyphaedb.model import (
     Trace,
     Wait,
 )
-from hyphaedb.remote.connection import ANSWER_S, Branch, Connection, part
+from hyphaedb.remote.connection import ANSWER_S, Branch, Connection, named, part
 from hyphaedb.remote.streams import resumable
 from hyphaedb.wire.answers import Count, Mute, Page
-from hyphaedb.wire.requests import cell_body
+from hyphaedb.wire.requests import cell_bodies, cell_body
 
 #: A sweep recomputes waves and a big import embeds a thousand texts: minutes, not seconds.
 LONG_S = 600.0
@@ -55,7 +55,8 @@ async def remote_create(connection: Connection, name: str) -> MeshInfo:
 
 def _patience_s(timeout_s: float) -> float:
     """How long to wait for an answer that may itself wait ``timeout_s``, whatever that holds."""
-    return min(LONG_S, ANSWER_S + max(0.0, timeout_s))
+    asked = timeout_s if isinstance(timeout_s, int | float) and timeout_s > 0 else 0.0
+    return min(LONG_S, ANSWER_S + asked)
 
 
 class RemoteMesh:
@@ -131,7 +132,7 @@ class RemoteMesh:
     async def store_many(
         self, cells: Sequence[NewCell], *, agent: str, session: str | None = None
     ) -> Sequence[Stored]:
-        body = {"cells": [cell_body(c) for c in cells], "agent": agent, "session": session}
+        body = {"cells": cell_bodies(cells), "agent": agent, "session": session}
         page = await self._at.post("/cells/batch", Page[Stored], body, patience_s=LONG_S)
         return tuple(page.items)
 
@@ -207,7 +208,7 @@ class RemoteMesh:
 
     async def acknowledge(self, agent: str, cursors: Sequence[int]) -> int:
         path = f"/agents/{part(agent)}/inbox/acknowledgements"
-        return await self._at.count("POST", path, {"cursors": list(cursors)})
+        return await self._at.count("POST", path, {"cursors": cursors})
 
     async def follow(self, agent: str, *, after: int | None = None) -> AsyncIterator[InboxItem]:
         path = f"{self._at.root}/agents/{part(agent)}/inbox/stream"
@@ -229,14 +230,16 @@ class RemoteMesh:
         types: Sequence[CellType] = (),
         tags: Sequence[str] = (),
     ) -> Beacon:
-        body = {"text": text, "radius": radius, "types": list(types), "tags": list(tags)}
+        body = {"text": text, "radius": radius, "types": types, "tags": tags}
         return await self._at.put("/beacons", Beacon, {**body, "agent": agent, "name": name})
 
     async def beacons(self, agent: str | None = None) -> Sequence[Beacon]:
-        return await self._at.pages("/beacons", Page[Beacon], agent=agent)
+        asked = {} if agent is None else {"agent": named(agent)}
+        return await self._at.pages("/beacons", Page[Beacon], **asked)
 
     async def remove_beacon(self, agent: str, name: str) -> None:
-        await self._at.count("DELETE", "/beacons", query={"agent": agent, "name": name})
+        query = {"agent": named(agent), "name": named(name)}
+        await self._at.count("DELETE", "/beacons", query=query)
 
     async def beacon_dry_run(
         self,
@@ -247,7 +250,7 @@ class RemoteMesh:
         tags: Sequence[str] = (),
         limit: int = 50,
     ) -> Sequence[BeaconMatch]:
-        body = {"text": text, "radius": radius, "types": list(types), "tags": list(tags)}
+        body = {"text": text, "radius": radius, "types": types, "tags": tags}
         page = await self._at.post("/beacons/dry-runs", Page[BeaconMatch], {**body, "limit": limit})
         return tuple(page.items)
 
@@ -277,7 +280,8 @@ class RemoteMesh:
         await self._at.count("POST", "/mutes", {"kind": kind, "subject": subject})
 
     async def unmute(self, kind: MuteKind, subject: str) -> None:
-        await self._at.count("DELETE", "/mutes", query={"kind": kind, "subject": subject})
+        query = {"kind": named(kind), "subject": named(subject)}
+        await self._at.count("DELETE", "/mutes", query=query)
 
     async def mutes(self) -> Sequence[tuple[MuteKind, str]]:
         return tuple((m.kind, m.subject) for m in await self._at.pages("/mutes", Page[Mute]))

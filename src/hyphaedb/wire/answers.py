@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from functools import cache
 from typing import Any, Generic, TypeVar, cast
@@ -55,11 +56,26 @@ def plain(value: object) -> Any:
     """A model value as what JSON knows; raises Invalid for what JSON cannot say."""
     try:
         return to_jsonable_python(value)
-    except PydanticSerializationError as error:
-        raise Invalid(
-            "A value in the request cannot be written as JSON.",
-            "Use text, numbers, booleans, lists and objects only.",
-        ) from error
+    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        raise _unsayable() from error
+
+
+def sent(value: object) -> bytes:
+    """What :func:`plain` made, as the bytes of a request; raises Invalid.
+
+    Not strict JSON on purpose: a NaN must reach the service, which says what is wrong with it.
+    """
+    try:
+        return json.dumps(value, separators=(",", ":")).encode()
+    except (ValueError, RecursionError) as error:
+        raise _unsayable() from error
+
+
+def _unsayable() -> Invalid:
+    return Invalid(
+        "A value in the request cannot be written as JSON.",
+        "Use text, numbers, booleans, lists and objects only, none nested very deep.",
+    )
 
 
 def text(value: object) -> str:

@@ -209,5 +209,10 @@ def cell_body(cell: NewCell | str) -> dict[str, Any]:
     return {**rest, "body": _as_it_is(cell.body)}
 
 
+def cell_bodies(cells: object) -> object:
+    """A list of cells as a request; what is no list goes as it is, for the service to refuse."""
+    return [cell_body(c) for c in cells] if isinstance(cells, list | tuple) else cells
+
+
 def _as_it_is(body: object) -> object:
     return body if isinstance(body, str | int | float) else None
