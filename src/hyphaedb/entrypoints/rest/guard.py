@@ -7,6 +7,8 @@ origin must be ours.
 
 from __future__ import annotations
 
+import asyncio
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -19,6 +21,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 #: Above the largest honest request: a batch of short cells. A cell's body is 8,000 characters.
 BODY_BYTES_MAX = 1_000_000
+#: How long a body may take to arrive: from this machine it takes milliseconds.
+BODY_S = 20.0
 
 
 def require_loopback(host: str) -> None:
@@ -44,7 +48,14 @@ class Guard:
         headers = Headers(scope=scope)
         refusal = _foreign(headers, scope["server"][1]) or _too_long(headers)
         if refusal is None:
-            body = await _body(receive)
+            try:
+                async with asyncio.timeout(BODY_S):
+                    body = await _body(receive)
+            except TimeoutError:
+                await problem_response(_too_slow(), HTTPStatus.REQUEST_TIMEOUT)(
+                    scope, receive, send
+                )
+                return
             if isinstance(body, HyphaeError):
                 refusal = body
             else:
@@ -71,7 +82,8 @@ def _foreign(headers: Headers, port: int) -> HyphaeError | None:
 def _is_here(url: str, port: int) -> bool:
     try:
         parts = urlsplit(url)
-        return parts.scheme == "http" and parts.hostname in LOOPBACK and (parts.port or 80) == port
+        bare = url == f"http://{parts.netloc}" and parts.username is None
+        return bare and parts.hostname in LOOPBACK and (parts.port or 80) == port
     except ValueError:
         return False
 
@@ -81,6 +93,13 @@ def _too_long(headers: Headers) -> HyphaeError | None:
     if announced.isdecimal() and int(announced) <= BODY_BYTES_MAX:
         return None
     return _over()
+
+
+def _too_slow() -> Invalid:
+    return Invalid(
+        f"The request did not arrive within {BODY_S:.0f} s.",
+        "Send it whole; Content-Length may announce more than was sent.",
+    )
 
 
 def _over() -> Invalid:

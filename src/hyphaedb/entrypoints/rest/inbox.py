@@ -24,6 +24,9 @@ router = routes("delivery")
 #: When a browser should reconnect after a lost stream.
 RETRY_MS = 1_000
 
+#: More digits than any id has; beyond some thousand Python itself refuses to read them.
+_ID_DIGITS_MAX = 20
+
 Budget = Annotated[int | None, Query()]
 
 
@@ -59,9 +62,9 @@ def _after(
     """Where a stream begins; the header, which a reconnecting client sends, wins."""
     if last_event_id is None:
         return after
-    if not last_event_id.isdecimal():
+    if not last_event_id.isdecimal() or len(last_event_id) > _ID_DIGITS_MAX:
         raise Invalid(
-            f"Last-Event-ID is {last_event_id!r}.",
+            f"Last-Event-ID is {last_event_id[:40]!r}.",
             "Send the id of the last event, or none to begin with what is new.",
         )
     return int(last_event_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 from typing import Any
@@ -12,7 +13,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hyphaedb.errors import FACES, HyphaeError, Invalid, NotFound
+from hyphaedb.errors import FACES, HyphaeError, Invalid, NotFound, Unavailable
 from hyphaedb.wire.answers import text
 from hyphaedb.wire.problems import PROBLEM_TYPE, Problem, invalid_of, problem_of
 
@@ -82,6 +83,15 @@ class CatchAll:
 
         try:
             await self._app(scope, receive, watched)
+        except asyncio.CancelledError:
+            # Only a server that stops does this, to requests that outlast its patience.
+            if not begun:
+                away = Unavailable(
+                    "The server stopped before this request was done.",
+                    "Send it again to the next one; with an Idempotency-Key nothing happens twice.",
+                    retry_after_s=1.0,
+                )
+                await problem_response(away)(scope, receive, send)
         except Exception:
             log.exception("request_failed", extra={"path": scope["path"]})
             if not begun:
