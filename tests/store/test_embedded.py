@@ -131,6 +131,22 @@ def test_what_was_acknowledged_is_there_after_a_stop_and_after_a_kill(home: Path
     assert embedded.stop(home) is True
 
 
+def test_a_server_that_died_is_revived_by_one_of_its_users_and_stopped_by_the_last(
+    home: Path,
+) -> None:
+    url = embedded.start(home)
+    process, _ = another(home)
+    assert embedded.revive(home) is False, "it is well"
+    os.kill(postmaster(home), signal.SIGKILL)
+    assert embedded.revive(home) is True
+    assert answers(url)
+    assert embedded.stop(home) is False
+    leave(process)
+    assert not answers(url), "whoever leaves last stops it, whoever brought it back"
+    assert embedded.revive(home) is False, "who has left brings nothing back"
+    assert not answers(url)
+
+
 def test_our_settings_are_in_force_and_it_listens_on_no_address(home: Path) -> None:
     url = embedded.start(home)
     with psycopg.connect(url) as connection:

