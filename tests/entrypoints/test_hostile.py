@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,11 +16,12 @@ import httpx2
 import pytest
 
 from hyphaedb.config import Config
-from hyphaedb.errors import HyphaeError, Invalid
+from hyphaedb.entrypoints.cli import running
+from hyphaedb.errors import Conflict, HyphaeError, Invalid
 from hyphaedb.mesh import Home, Mesh
 from hyphaedb.model import Filter, NewCell, Wait
 from hyphaedb.remote import RemoteMesh
-from tests.entrypoints.conftest import serving
+from tests.entrypoints.conftest import Cli, serving
 
 EAST, WEST = timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))
 #: Instants that Python can say in their own zone only: in UTC they lie in the year 0 and 10,000.
@@ -253,3 +256,82 @@ async def test_a_client_that_never_finishes_its_request_is_told_when_the_server_
     assert said.startswith(b"HTTP/1.1 503")
     assert b"stopped before this request was done" in said
     assert not any(record.exc_info for record in caplog.records)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "http://127.0.0.1:99999", "http://127.0.0.1:0", "ftp://x", "http://", ""]
+)
+async def test_what_is_no_address_of_a_server_is_said_to_be_none(url: str) -> None:
+    with pytest.raises(Invalid, match="is not the address of a server"):
+        await RemoteMesh.open(url, mesh="a")
+
+
+async def test_an_api_key_no_header_carries_is_refused_and_not_repeated(server: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        await RemoteMesh.open(server, mesh="a", api_key="geheimnis-ü")
+
+    assert "geheimnis" not in f"{caught.value.message} {caught.value.remedy}"
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        b"",
+        b"[]",
+        b"\xff\xfe",
+        b'{"pid": 1e400, "host": "127.0.0.1", "port": 1, "database": "embedded"}',
+        b'{"pid": 99999999999999, "host": "127.0.0.1", "port": 1, "database": "embedded"}',
+        b'{"pid": -1, "host": "127.0.0.1", "port": 1, "database": "embedded"}',
+        b'{"pid": 1, "host": "127.0.0.1", "port": 99999999, "database": "embedded"}',
+        b'{"pid": 1, "host": "127.0.0.1", "port": ' + b"9" * 5_000 + b', "database": "embedded"}',
+    ],
+)
+def test_a_note_no_server_would_leave_is_passed_over(
+    left: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / running.NAME).write_bytes(left)
+
+    assert running.find(Config(data_dir=str(tmp_path))) is None
+    assert str(tmp_path) in capsys.readouterr().err, "it says which file it did not follow"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("recall", "x", "--as-of", "0001-01-01T00:00:00+14:00"),
+        ("recall", "x", "--as-of", "99999-01-01"),
+        ("recall", "x", "--as-of", "0001-01-01"),
+        ("store", os.fsdecode(b"\xff"), "--agent", "ada"),
+        ("inbox", os.fsdecode(b"a\xff")),
+        ("trace", "../../etc/passwd"),
+        ("stats", "--url", "http://[::1"),
+    ],
+)
+@pytest.mark.usefixtures("server")
+async def test_a_command_that_means_nothing_ends_with_an_error_and_no_traceback(
+    command: tuple[str, ...], cli: Cli
+) -> None:
+    ran = await cli(*command)
+
+    assert ran.code == 64
+    assert ran.out == ""
+    assert ran.err.splitlines()[-1].startswith("error[invalid]: ")
+    assert "Traceback" not in ran.err
+
+
+async def test_of_many_who_replace_a_cell_at_once_one_does_and_the_others_hear_why(
+    local: Mesh,
+) -> None:
+    await local.register("ada")
+    cell = (await local.store("the limit is 100", agent="ada")).cell_id
+
+    tries = await asyncio.gather(
+        *(local.supersede(cell, f"the limit is {n}", agent="ada") for n in range(101, 109)),
+        return_exceptions=True,
+    )
+
+    refused = [t for t in tries if isinstance(t, Conflict)]
+    assert len(refused) == len(tries) - 1
+    assert not [t for t in refused if "(active)" in t.message], "it no longer stands, and says so"
+    assert (await local.stats()).cells == 2

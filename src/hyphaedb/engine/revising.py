@@ -75,7 +75,7 @@ class Reviser:
             )
             if not closed:
                 raise Conflict(
-                    f"Cell {cell_id} no longer stands ({old.cell.state.value}).",
+                    f"Cell {cell_id} no longer stands ({_how(old)}).",
                     "Replace the cell that replaced it; `trace` names it.",
                 )
             inserted = await cells.insert_cell(tx, context.info.mesh_id, row, diff)
@@ -114,7 +114,7 @@ class Reviser:
                 tx, context.info.mesh_id, cell_id, CellState.RETRACTED, now
             ):
                 raise Conflict(
-                    f"Cell {cell_id} no longer stands ({old.cell.state.value}).",
+                    f"Cell {cell_id} no longer stands ({_how(old)}).",
                     "Nothing is left to retract; `who-saw` lists who received it.",
                 )
             await journal.append_diff(tx, context.info.mesh_id, diff)
@@ -193,3 +193,9 @@ class Reviser:
             f"There is no cell {cell_id} in mesh {mesh!r}.",
             "It may have been forgotten; recall finds what is there.",
         )
+
+
+def _how(old: Known) -> str:
+    """Why a cell could not be closed: what it was when it was read, or somebody was quicker."""
+    quicker = old.cell.state is CellState.ACTIVE
+    return "closed by another a moment ago" if quicker else old.cell.state.value

@@ -160,7 +160,7 @@ def moment(value: object, what: str) -> datetime:
     if not EARLIEST <= value <= LATEST:
         raise Invalid(
             f"The {what} is {value.isoformat()}.",
-            f"Pass a time from {EARLIEST:%Y-%m-%d} to {LATEST:%Y-%m-%d}; for ever needs none.",
+            f"Pass a time from {EARLIEST.date()} to {LATEST.date()}; for ever needs none.",
         )
     return value
 

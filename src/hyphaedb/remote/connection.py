@@ -55,12 +55,26 @@ def named(value: object) -> str:
     return value
 
 
+def _host(url: str) -> str:
+    """The host of a server's address; raises Invalid for what is none."""
+    try:
+        parts = urlsplit(url)
+        named_port = parts.port  # looked at because a port out of range shows only here
+        found = parts.hostname if parts.scheme in ("http", "https") else None
+        httpx2.URL(url)
+    except (ValueError, httpx2.InvalidURL):
+        found, named_port = None, None
+    if not found or named_port == 0:
+        raise Invalid(f"{url!r} is not the address of a server.", "Use http://HOST:PORT.")
+    return found
+
+
 def _carried(name: str, value: object) -> str:
     """A header's value, refused here where HTTP could not carry it unchanged."""
     whole = isinstance(value, str) and value.isascii() and value.isprintable()
     if not isinstance(value, str) or not whole or value != value.strip():
         raise Invalid(
-            f"The header {name} cannot carry {value!r}.",
+            f"The header {name} cannot carry that value.",
             "Use letters, digits and punctuation; a UUID will do.",
         )
     return value
@@ -76,18 +90,16 @@ class Connection:
     @classmethod
     def to(cls, url: str, *, api_key: str | None = None) -> Connection:
         """A connection to the server at ``url``; nothing is sent yet. Raises Invalid."""
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise Invalid(f"{url!r} is not the address of a server.", "Use http://HOST:PORT.")
+        host = _host(url)
         headers = {"Accept": f"application/json, {PROBLEM_TYPE}"}
         if api_key:
-            headers["Authorization"] = f"Bearer {api_key}"
+            headers["Authorization"] = _carried("Authorization", f"Bearer {api_key}")
         client = httpx2.AsyncClient(
             base_url=url.rstrip("/"),
             headers=headers,
             timeout=httpx2.Timeout(ANSWER_S, connect=CONNECT_S),
             # A proxy meant for the outside must not catch what goes to this machine.
-            trust_env=parts.hostname not in _LOOPBACK,
+            trust_env=host not in _LOOPBACK,
         )
         return cls(url, client)
 

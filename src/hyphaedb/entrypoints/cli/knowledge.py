@@ -65,8 +65,10 @@ def moment(text: str | None, option: str) -> datetime | None:
     if text is None:
         return None
     try:
-        return datetime.fromisoformat(text).astimezone()
-    except ValueError:
+        found = datetime.fromisoformat(text)
+        # A zone that is named stays: near the ends of the calendar another cannot say the time.
+        return found if found.tzinfo is not None else found.astimezone()
+    except (ValueError, OverflowError):
         raise Invalid(f"{option} is {text!r}.", "Give a time such as 2026-01-31T12:00.") from None
 
 

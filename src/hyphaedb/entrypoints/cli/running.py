@@ -53,13 +53,18 @@ def find(config: Config) -> Running | None:
     path = _path(config)
     try:
         said = json.loads(path.read_text())
-        found = Running(int(said["pid"]), said["host"], int(said["port"]), said["database"])
+        found = Running(
+            int(said["pid"]), str(said["host"]), int(said["port"]), str(said["database"])
+        )
+        if not 0 < found.port < 65_536:
+            raise ValueError(found.port)
+        alive = _alive(found.pid)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, ArithmeticError):
         note(f"{path} cannot be read and is ignored.")
         return None
-    if not _alive(found.pid):
+    if not alive:
         note(f"The server that left {path} is gone; opening the database itself.")
         return None
     return found if found.database == _database(config) else None
