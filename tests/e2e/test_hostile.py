@@ -1,4 +1,5 @@
-"""What befalls the processes: the server they share dies, and nobody is there to start it again."""
+"""What befalls the processes: the server they share dies and nobody is there to start it again, a
+caller loses patience while a mesh opens, or uses it after its end."""
 
 from __future__ import annotations
 
@@ -7,13 +8,14 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from hyphaedb.config import Config
 from hyphaedb.errors import Unavailable
-from hyphaedb.mesh import Home, Mesh, Wiring
+from hyphaedb.mesh import Home, Mesh, Wiring, open_mesh
 from tests.engine.lexical import Lexical
 
 #: How long a mesh may need to be well again after its server died.
@@ -60,3 +62,31 @@ async def test_an_embedded_server_that_is_killed_comes_back_by_itself(config: Co
         assert len(found.hits) == 3
         assert all(check.ok for check in await mesh.doctor())
     assert not (Path(config.data_dir) / "postgres" / "postmaster.pid").exists(), "it was stopped"
+
+
+@pytest.mark.parametrize("after_s", [0.001, 0.01, 0.03, 0.06])
+async def test_an_opening_that_is_given_up_leaves_nothing_running(
+    database_url: str, after_s: float
+) -> None:
+    before = asyncio.all_tasks()
+    opening = asyncio.ensure_future(
+        open_mesh(database_url, mesh="b", create=True, wiring=Wiring(embedder=Lexical()))
+    )
+    await asyncio.sleep(after_s)
+
+    opening.cancel()
+
+    with suppress(asyncio.CancelledError):
+        await (await opening).close()
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_mesh_that_was_closed_says_that_it_is(database_url: str) -> None:
+    mesh = await open_mesh(database_url, mesh="c", create=True, wiring=Wiring(embedder=Lexical()))
+    await mesh.register("ann")
+    await mesh.close()
+
+    for late in (mesh.stats(), mesh.recall("x"), mesh.inbox("ann"), mesh.store("x", agent="ann")):
+        with pytest.raises(Unavailable, match="is closed"):
+            await late

@@ -120,7 +120,8 @@ class Home:
             if migrates:
                 await migrate.migrate(database, wiring.clock())
                 await migrate.require_current(database)
-        except HyphaeError:
+        except BaseException:
+            # Also when the caller is cancelled: nobody else knows of what is open by now.
             if database is not None:
                 await database.close()
             if release is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import psycopg
 from psycopg import errors as pg
+from psycopg_pool import PoolClosed, PoolTimeout
 
 from hyphaedb.errors import Conflict, HyphaeError, Invalid, Unavailable, Unsupported
 
@@ -56,6 +57,16 @@ def translate(error: psycopg.Error) -> HyphaeError:
         return Unavailable(
             f"The database takes no writes ({said}).",
             "Point HYPHAEDB_DATABASE_URL at the primary server.",
+            retry_after_s=RETRY_S,
+        )
+    if isinstance(error, PoolClosed):
+        return Unavailable(
+            "The mesh, or the home it belongs to, is closed.", "Open it again with open_mesh()."
+        )
+    if isinstance(error, PoolTimeout):
+        return Unavailable(
+            f"The database cannot be reached, or all connections to it are busy ({said}).",
+            "Check that it runs; under load, raise HYPHAEDB_POOL_SIZE or send less at a time.",
             retry_after_s=RETRY_S,
         )
     if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):

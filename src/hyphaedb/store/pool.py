@@ -101,7 +101,11 @@ class Database:
         check_url(url)
         database = cls(url, pool_size, statement_timeout_s)
         await database.refresh()
-        await database._pool.open(wait=False)
+        try:
+            await database._pool.open(wait=False)
+        except BaseException:
+            await database.close()
+            raise
         return database
 
     async def close(self) -> None:
