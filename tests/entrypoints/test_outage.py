@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.slow
 
 #: Longest the server may need to notice that the database is back.
 BACK_S = 60
+#: A server that is gone is not waited for as long as one that is busy (POOL_TIMEOUT_S).
+REFUSED_S = 7
 
 
 @pytest.fixture
@@ -62,10 +65,12 @@ async def test_a_server_says_so_while_its_database_is_away_and_works_again_by_it
 
             await asyncio.to_thread(embedded.stop, postgres)
 
+            began = time.monotonic()
             with pytest.raises(HyphaeError) as caught:
                 await mesh.store("This one is refused.", agent="ada")
             assert caught.value.code == "unavailable"
             assert caught.value.remedy
+            assert time.monotonic() - began < REFUSED_S
             assert (await http.get(f"{url}/readyz")).status_code == 503
             assert (await http.get(f"{url}/healthz")).status_code == 200
 

@@ -10,7 +10,7 @@ from psycopg.conninfo import make_conninfo
 
 from hyphaedb.errors import HyphaeError, Invalid, Unavailable, Unsupported
 from hyphaedb.store.access import MeshRow
-from hyphaedb.store.pool import Database, Server, require, row, rows, run
+from hyphaedb.store.pool import AWAY_S, Database, Server, require, row, rows, run
 
 
 @pytest.mark.parametrize("url", ["mysql://a/b", "localhost:5432", "postgresql://a:b@c:port/d"])
@@ -109,6 +109,60 @@ async def test_a_statement_that_takes_too_long_is_unavailable(database_url: str)
                 await row(tx, b"SELECT pg_sleep(10)")
     finally:
         await database.close()
+
+
+async def test_a_frozen_transaction_is_ended_and_its_locks_fall(
+    database: Database, database_url: str, mesh: MeshRow
+) -> None:
+    """A process that stands still between two statements must not keep others from their work."""
+    touch = b"UPDATE hyphaedb.mesh SET paused = true WHERE mesh_id = %(m)b"
+    values = {"m": mesh.info.mesh_id}
+    frozen = await Database.open(database_url, pool_size=2, idle_s=0.2)
+
+    async def freeze() -> None:
+        async with frozen.transaction() as tx:
+            await run(tx, touch, values)
+            async with asyncio.timeout(10), database.statement() as other:
+                await run(other, touch, values)  # waits for the frozen one's lock
+            await run(tx, touch, values)
+
+    try:
+        with pytest.raises(Unavailable, match="nothing of it was written"):
+            await freeze()
+        async with frozen.statement() as tx:
+            assert await row(tx, b"SELECT 1") == (1,)
+    finally:
+        await frozen.close()
+
+
+async def test_every_connection_bounds_its_statements_and_its_pauses(database: Database) -> None:
+    bounds = b"""SELECT current_setting('statement_timeout'),
+                        current_setting('idle_in_transaction_session_timeout')"""
+    async with database.statement() as tx:
+        pooled = await row(tx, bounds)
+    own = await database.connect()
+    try:
+        assert pooled == await row(own, bounds) == ("30s", "20s")
+    finally:
+        await own.close()
+
+
+async def test_a_pool_that_is_only_busy_is_waited_for(database_url: str) -> None:
+    """Longer than it takes to notice a server that is gone."""
+    small = await Database.open(database_url, pool_size=1)
+    try:
+        async with small.statement():
+            waiting = asyncio.create_task(answered(small))
+            await asyncio.sleep(AWAY_S + 0.5)
+            assert not waiting.done()
+        assert await waiting
+    finally:
+        await small.close()
+
+
+async def answered(database: Database) -> bool:
+    async with database.statement() as tx:
+        return await row(tx, b"SELECT true") == (True,)
 
 
 async def test_a_read_shows_one_snapshot_and_refuses_writes(

@@ -33,6 +33,12 @@ def translate(error: psycopg.Error) -> HyphaeError:
             "Try again, or raise HYPHAEDB_STATEMENT_TIMEOUT_S.",
             retry_after_s=RETRY_S,
         )
+    if isinstance(error, pg.IdleInTransactionSessionTimeout):
+        return Unavailable(
+            f"The database ended a transaction in which nothing happened ({said}).",
+            "Try again; nothing of it was written. The process must have stood still meanwhile.",
+            retry_after_s=RETRY_S,
+        )
     if isinstance(error, (pg.DeadlockDetected, pg.SerializationFailure, pg.LockNotAvailable)):
         return Unavailable(
             f"Two transactions stood in each other's way ({said}).",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import psycopg
 
 from hyphaedb.store.faults import translate
-from hyphaedb.store.pool import Database, rows, run
+from hyphaedb.store.pool import IDLE_S, Database, rows, run
 from hyphaedb.store.sql import RENDERED, query
 
 #: m and ef_construction by layer (the paper's section 3.4).
@@ -35,6 +35,8 @@ async def ensure_vector_index(database: Database, dimension: int) -> list[str]:
     connection = await database.connect()
     try:
         await connection.execute(b"SET statement_timeout = 0")
+        # The lock below belongs to the session: one that is frozen between two builds must end too.
+        await connection.execute(f"SET idle_session_timeout = '{IDLE_S}s'".encode())
         await run(connection, query("lock_session"), {"key": LOCK_KEY})
         usable = {r[0]: r[1] for r in await rows(connection, query("vector_indexes"))}
         for layer, (m, ef_construction) in enumerate(BUILD):

@@ -92,6 +92,8 @@ async def migrate(
     """
     known = shipped() if migrations is None else migrations
     async with database.transaction() as tx:
+        # Another's migration may take its time, and this one waits for it.
+        await tx.execute("SET LOCAL statement_timeout = 0")
         await run(tx, query("lock_migrations"), {"key": LOCK_KEY})
         _compare(known, await _recorded(tx))
         await _prepare(tx)

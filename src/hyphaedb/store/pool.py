@@ -8,6 +8,8 @@ verbs and never look into.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import selectors
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -33,6 +35,17 @@ VECTOR_LEAST = (0, 8, 4)
 CONNECT_TIMEOUT_S = 10
 #: Longest wait for a free connection before the caller is told to come back.
 POOL_TIMEOUT_S = 10.0
+#: How long a caller waits before somebody asks whether there is still a server. A restart takes
+#: about a second and is waited out; past this a server that refuses is gone, and saying so at once
+#: is kinder than the whole patience above. A pool that is only busy goes on waiting.
+AWAY_S = 2.0
+#: Patience of that question where nobody even refuses; libpq takes no less than two seconds.
+ASK_TIMEOUT_S = 2
+#: Longest pause within a transaction. All thinking is done before one begins, so a pause is one
+#: round trip; only a process that is frozen exceeds this, and its locks must not outlive it. Less
+#: than the default lease and the default statement timeout: whoever waits for such a lock, or takes
+#: over, outlasts the frozen one. Hence no lock timeout: a wait for a lock is part of a statement.
+IDLE_S = 20.0
 #: Statements prepared per connection; more than there are, so none is ever prepared twice.
 PREPARED_MAX = 300
 
@@ -72,10 +85,14 @@ def require(server: Server) -> None:
 class Database:
     """One process's connections to one Postgres. Made by :meth:`open`, safe for many tasks."""
 
-    def __init__(self, url: str, pool_size: int, statement_timeout_s: float) -> None:
+    def __init__(self, url: str, pool_size: int, statement_timeout_s: float, idle_s: float) -> None:
         self.url = url
         self.server = Server(0, None, None, None, None)
         self._timeout_ms = str(round(statement_timeout_s * 1000))
+        self._idle_ms = str(round(idle_s * 1000))
+        self._patient: set[asyncio.Timeout] = set()
+        self._asking: asyncio.Task[None] | None = None
+        self._away = ""
         self._pool = AsyncConnectionPool[Tx](
             make_conninfo(url, connect_timeout=CONNECT_TIMEOUT_S, application_name="hyphaedb"),
             min_size=min(2, pool_size),
@@ -91,15 +108,23 @@ class Database:
 
     @classmethod
     async def open(
-        cls, url: str, *, pool_size: int = 8, statement_timeout_s: float = 30.0
+        cls,
+        url: str,
+        *,
+        pool_size: int = 8,
+        statement_timeout_s: float = 30.0,
+        idle_s: float = IDLE_S,
     ) -> Database:
         """Connect and check the server.
+
+        The server ends a statement after ``statement_timeout_s``, and a transaction in which
+        nothing happens for ``idle_s``; whoever was in it gets Unavailable.
 
         Raises Invalid for a URL that is wrong, Unavailable for a server that is away,
         Unsupported for one that is too old. The schema may still be missing: see migrate.
         """
         check_url(url)
-        database = cls(url, pool_size, statement_timeout_s)
+        database = cls(url, pool_size, statement_timeout_s, idle_s)
         await database.refresh()
         try:
             await database._pool.open(wait=False)
@@ -110,6 +135,10 @@ class Database:
 
     async def close(self) -> None:
         """Give every connection back. Statements under way are allowed to end."""
+        if self._asking is not None:
+            self._asking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._asking
         await self._pool.close()
 
     async def refresh(self) -> None:
@@ -186,17 +215,54 @@ class Database:
         After a restart of the server every idle one is dead: each is found by a look at its
         socket and replaced, so that callers meet the restart only if they were within a statement.
         """
-        connection = await self._pool.getconn()
+        connection = await self._take()
         for _ in range(self._pool.max_size):
             if _is_silent(connection):
                 break
             await connection.close()
             await self._pool.putconn(connection)
-            connection = await self._pool.getconn()
+            connection = await self._take()
         try:
             yield connection
         finally:
             await self._pool.putconn(connection)
+
+    async def _take(self) -> Tx:
+        """A connection from the pool as soon as one is free; OperationalError as soon as it is
+        known that there is no server, PoolTimeout when the pool stays busy."""
+        try:
+            async with asyncio.timeout(None) as patience:
+                ask = asyncio.get_running_loop().call_later(AWAY_S, self._ask, patience)
+                try:
+                    return await self._pool.getconn()
+                finally:
+                    ask.cancel()
+                    self._patient.discard(patience)
+        except TimeoutError:
+            raise psycopg.OperationalError(self._away) from None
+
+    def _ask(self, patience: asyncio.Timeout) -> None:
+        """Find out whether there is a server, once for all who wait by then."""
+        self._patient.add(patience)
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.get_running_loop().create_task(self._end_if_away())
+
+    async def _end_if_away(self) -> None:
+        """End the waits when nothing answers. A server that refuses in words of its own (it starts,
+        or has no connection left) is there and worth waiting for."""
+        try:
+            connection = await psycopg.AsyncConnection.connect(
+                make_conninfo(self.url, connect_timeout=ASK_TIMEOUT_S, application_name="hyphaedb")
+            )
+        except psycopg.Error as error:
+            if "FATAL:" in str(error):
+                return
+            self._away = first_line(error)
+            now = asyncio.get_running_loop().time()
+            for patience in self._patient:
+                patience.reschedule(now)
+        else:
+            await connection.close()
 
     async def _configure(self, connection: Tx) -> None:
         connection.prepared_max = PREPARED_MAX
@@ -205,7 +271,11 @@ class Database:
             places.append('"' + self.server.vector_schema.replace('"', '""') + '"')
         await connection.execute(
             query("configure"),
-            {"search_path": ", ".join(places), "statement_timeout": self._timeout_ms},
+            {
+                "search_path": ", ".join(places),
+                "statement_timeout": self._timeout_ms,
+                "idle_timeout": self._idle_ms,
+            },
             prepare=False,
         )
         if self.server.halfvec_oid is not None:

@@ -18,6 +18,7 @@ SELECT current_setting('server_version_num')::integer,
 SELECT set_config('search_path', %(search_path)s, false),
        set_config('TimeZone', 'UTC', false),
        set_config('statement_timeout', %(statement_timeout)s, false),
+       set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, false),
        set_config('jit', 'off', false),
        set_config('hnsw.ef_search', '100', false),
        set_config('hnsw.iterative_scan', 'relaxed_order', false);
