@@ -279,7 +279,8 @@ class HopCount:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One wave, explained: who received, by which path, who did not and why."""
+    """One wave, explained: who received, by which path, who did not and why. Whoever a sweep told
+    later stands among the deliveries only."""
 
     diff_id: DiffId
     cell_id: CellId

@@ -170,6 +170,21 @@ async def test_the_trace_says_that_attention_was_used_up(mesh: Mesh) -> None:
     assert {r.agent: r.reason for r in refused}["eve"] is Refusal.BANDWIDTH
 
 
+async def test_whoever_a_sweep_told_later_is_no_longer_among_the_refused(
+    mesh: Mesh, clock: Clock
+) -> None:
+    await listens(mesh, "eve", "limits", attention=1)
+    await announce(mesh, tagged("limits"), agent="ann")
+    stored = await announce(mesh, tagged("limits"), agent="ann")
+    clock.move(hours=2)
+    await mesh.sweep()
+
+    trace = await mesh.trace(stored.cell_id)
+    assert {d.agent: d.route for d in trace.deliveries}["eve"] is Route.SWEEP
+    assert "eve" not in {r.agent for r in trace.refused}
+    assert "eve" in {s.agent for s in await mesh.who_saw(stored.cell_id) if s.delivered_at}
+
+
 async def test_a_sweep_does_not_go_beyond_an_agents_attention(mesh: Mesh) -> None:
     await listens(mesh, "eve", "limits", attention=2)
     for _ in range(4):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -83,7 +83,7 @@ class Explainer:
             settled_at=diff.settled_at,
             hops=_hops(wave),
             deliveries=tuple(deliveries),
-            refused=_refused(wave),
+            refused=_refused(wave, {d.agent for d in deliveries}),
             error=diff.error,
         )
 
@@ -217,7 +217,8 @@ def _hops(wave: WaveRow | None) -> tuple[HopCount, ...]:
     )
 
 
-def _refused(wave: WaveRow | None) -> tuple[Refused, ...]:
+def _refused(wave: WaveRow | None, told: Collection[str]) -> tuple[Refused, ...]:
+    """Whom the wave passed over, without those who were ``told`` after all: a sweep came later."""
     if wave is None:
         return ()
     return tuple(
@@ -229,4 +230,5 @@ def _refused(wave: WaveRow | None) -> tuple[Refused, ...]:
             r["interest"] / MICRO,
         )
         for r in wave.refused
+        if r["agent"] not in told
     )

@@ -106,10 +106,7 @@ def _why(delivery: Delivery) -> str:
 
 
 def _refused(wave: Trace) -> list[str]:
-    later = {delivery.agent for delivery in wave.deliveries}  # by a sweep, after the wave's no
-    ranked = sorted(
-        (one for one in wave.refused if one.agent not in later), key=lambda r: (-r.score, r.agent)
-    )
+    ranked = sorted(wave.refused, key=lambda r: (-r.score, r.agent))
     if not ranked:
         return []
     lines = [f"Not delivered to {counted(len(ranked), 'agent')}:", ""]
