@@ -193,8 +193,7 @@ def _welcome(config: Config, port: int, made: str | None, worker: bool, as_json:
         "  hyphaedb store 'The public API allows 100 requests a minute.' --agent bob -t decision",
         "  hyphaedb inbox ada",
         "",
-        f"The HTTP interface: {url}/docs (a page that needs the internet)",
-        f"or {url}/openapi.json. Ctrl-C ends it.",
+        f"The HTTP interface is described at {url}/openapi.json. Ctrl-C ends it.",
     ]
     say(lines)
     sys.stdout.flush()

@@ -35,6 +35,8 @@ def create_app(home: Home, config: Config, *, worker: bool = True) -> FastAPI:
         summary="Shared memory for teams of agents in which knowledge moves.",
         version=version("hyphaedb"),
         lifespan=lifespan,
+        # Their pages load scripts from an address of others; the description itself stays here.
+        docs_url=None,
         redoc_url=None,
     )
     app.state.served = state
