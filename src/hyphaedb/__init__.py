@@ -17,6 +17,7 @@ from hyphaedb.errors import (
     LeaseLost,
     LimitReached,
     NotFound,
+    TooLarge,
     Unavailable,
     Unsupported,
 )
@@ -118,6 +119,7 @@ __all__ = [
     "StoreOutcome",
     "Stored",
     "SyncMesh",
+    "TooLarge",
     "Trace",
     "Unavailable",
     "Unsupported",

@@ -32,6 +32,12 @@ class Invalid(HyphaeError):
     code = "invalid"
 
 
+class TooLarge(Invalid):
+    """The request as a whole is larger than a server takes; in parts it may pass."""
+
+    code = "too_large"
+
+
 class NotFound(HyphaeError):
     """What the request names does not exist; nothing was created in its place."""
 
@@ -88,6 +94,7 @@ class Face:
 FACES: dict[type[HyphaeError], Face] = {
     HyphaeError: Face(500, 70, -32000, "Internal fault"),
     Invalid: Face(422, 64, -32602, "Invalid request"),
+    TooLarge: Face(413, 64, -32602, "Request too large"),
     NotFound: Face(404, 66, -32001, "Not found"),
     Conflict: Face(409, 65, -32002, "Conflict"),
     Forbidden: Face(403, 77, -32003, "Forbidden"),

@@ -17,7 +17,7 @@ import pytest
 
 from hyphaedb.config import Config
 from hyphaedb.entrypoints.cli import running
-from hyphaedb.errors import Conflict, HyphaeError, Invalid
+from hyphaedb.errors import Conflict, HyphaeError, Invalid, TooLarge
 from hyphaedb.mesh import Home, Mesh
 from hyphaedb.model import Filter, NewCell, Wait
 from hyphaedb.remote import RemoteMesh
@@ -221,7 +221,7 @@ async def test_a_host_is_an_address_and_nothing_else(server: str, host: str) -> 
         (b'{"cell":{"body":"x"},"agent":"ada","\\ud800":1}', 422),
         (b'{"cell":{"body":"x","metadata":{"\\ud800":1}},"agent":"ada"}', 422),
         (b'{"cell":{"body":"\xe9"},"agent":"ada"}', 400),
-        (b"x" * 1_000_001, 422),
+        (b"x" * 1_000_001, 413),
     ],
 )
 async def test_a_body_no_client_would_send_gets_a_problem(
@@ -236,6 +236,27 @@ async def test_a_body_no_client_would_send_gets_a_problem(
     assert said.headers["content-type"] == "application/problem+json"
     assert json.loads(said.content)["remedy"]
     assert (await local.stats()).cells == 0
+
+
+async def test_a_request_larger_than_a_server_takes_is_told_apart(
+    local: Mesh, remote: RemoteMesh
+) -> None:
+    """Here there is no request, so the same cells are simply stored."""
+    await local.register("ada")
+    cells = [NewCell(f"{n}: {'x' * 7_000}") for n in range(150)]
+
+    with pytest.raises(TooLarge) as caught:
+        await remote.store_many(cells, agent="ada")
+
+    assert "fewer cells" in caught.value.remedy
+    assert (await local.stats()).cells == 0
+
+
+@pytest.mark.parametrize("length", ["-1", "1e3", "9" * 5_000])
+async def test_a_body_whose_length_is_no_honest_number_is_refused(server: str, length: str) -> None:
+    said = await answer_to(server, head(server, "/healthz", f"Content-Length: {length}"))
+
+    assert said.startswith(b"HTTP/1.1 4")
 
 
 @pytest.mark.slow

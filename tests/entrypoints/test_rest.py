@@ -176,8 +176,11 @@ class TestBorder:
             for _ in range(11):
                 yield b" " * 100_000
 
-        assert problem(await http.post("/v1/meshes", content=b" " * 1_000_001)) == (422, "invalid")
-        assert problem(await http.post("/v1/meshes", content=unannounced())) == (422, "invalid")
+        assert problem(await http.post("/v1/meshes", content=b" " * 1_000_001)) == (
+            413,
+            "too_large",
+        )
+        assert problem(await http.post("/v1/meshes", content=unannounced())) == (413, "too_large")
 
     async def test_a_form_of_a_foreign_page_is_not_taken_for_json(
         self, http: httpx2.AsyncClient
@@ -202,6 +205,14 @@ class TestServer:
         taken = await http.post("/v1/meshes", json={"name": mesh_name})
 
         assert problem(taken) == (409, "conflict")
+
+    async def test_no_page_of_it_needs_an_address_outside(self, http: httpx2.AsyncClient) -> None:
+        """It works in a closed network, and no stranger's script runs beside the memory."""
+        for path in ("/docs", "/redoc"):
+            assert problem(await http.get(path)) == (404, "not_found")
+        described = (await http.get("/openapi.json")).text
+        assert "http://" not in described
+        assert "https://" not in described
 
     async def test_its_description_names_the_shape_of_every_problem(
         self, http: httpx2.AsyncClient

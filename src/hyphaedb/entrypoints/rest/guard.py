@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hyphaedb.entrypoints.rest.problems import problem_response
-from hyphaedb.errors import Forbidden, HyphaeError, Invalid
+from hyphaedb.errors import Forbidden, HyphaeError, Invalid, TooLarge
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -90,9 +90,12 @@ def _is_here(url: str, port: int) -> bool:
 
 def _too_long(headers: Headers) -> HyphaeError | None:
     announced = headers.get("content-length", "0")
-    if announced.isdecimal() and int(announced) <= BODY_BYTES_MAX:
-        return None
-    return _over()
+    if not announced.isdecimal():
+        return Invalid(f"Content-Length is {announced[:40]!r}.", "Send the number of bytes.")
+    # A number of more digits than the limit is not worth reading.
+    digits = announced.lstrip("0")
+    over = len(digits) > len(str(BODY_BYTES_MAX)) or int(digits or "0") > BODY_BYTES_MAX
+    return _over() if over else None
 
 
 def _too_slow() -> Invalid:
@@ -102,8 +105,8 @@ def _too_slow() -> Invalid:
     )
 
 
-def _over() -> Invalid:
-    return Invalid(
+def _over() -> TooLarge:
+    return TooLarge(
         f"The request is larger than {BODY_BYTES_MAX:,} bytes.",
         "Send fewer cells at a time.",
     )
