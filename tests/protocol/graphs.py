@@ -53,8 +53,18 @@ def random_links(nodes: int, degree: int, seed: int) -> dict[int, list[tuple[int
     }
 
 
-def run(wave: Wave, links: Links, relays: Relays = everybody, origin: int = 0) -> list[int]:
-    """Pump a wave over a dictionary until it is done; every row of every frontier, in order."""
+def run(
+    wave: Wave,
+    links: Links,
+    relays: Relays = everybody,
+    origin: int = 0,
+    *,
+    sparing: bool = False,
+) -> list[int]:
+    """Pump a wave over a dictionary until it is done; every row of every frontier, in order.
+
+    ``sparing`` leaves out the links that a wave says it has no use for.
+    """
     shown: list[int] = []
     while not wave.done:
         rows = wave.frontier.tolist()
@@ -64,6 +74,9 @@ def run(wave: Wave, links: Links, relays: Relays = everybody, origin: int = 0) -
             for position, row in enumerate(rows)
             for target, cost in links.get(row, ())
         ]
+        if sparing:
+            spent = wave.frontier_costs
+            asked = [x for x in asked if spent[x[0]] + x[2] <= wave.worth[x[1]]]
         answers = np.array([row == origin or relays(row) for row in rows])
         columns = np.array(asked, dtype=np.int32).reshape(-1, 3).T
         wave.advance(answers, *columns)

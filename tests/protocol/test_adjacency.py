@@ -254,6 +254,14 @@ def test_neighbours_come_with_their_place_in_the_frontier() -> None:
     assert graph.neighbours(np.empty(0, dtype=np.int32))[1].size == 0
 
 
+def test_a_wave_is_spared_the_links_that_cost_more_than_their_targets_are_worth() -> None:
+    targets = np.array([[-1, -1], [0, -1], [0, 1]], np.int32)
+    graph = Adjacency.bulk(2, targets, np.where(targets < 0, 0, 2 * MICRO))
+    worth = np.array([5 * MICRO, 5 * MICRO - 1, 0])
+    positions, found, costs = graph.neighbours(np.array([2]), np.array([3 * MICRO]), worth)
+    assert (positions.tolist(), found.tolist(), costs.tolist()) == ([0], [0], [2 * MICRO])
+
+
 def test_an_empty_graph_answers() -> None:
     nothing = np.empty((0, 4), dtype=np.int32)
     graph = Adjacency.bulk(4, nothing, nothing)

@@ -12,7 +12,7 @@ from hyphaedb.errors import Invalid
 from hyphaedb.protocol.geometry import MICRO
 from hyphaedb.protocol.wave import Wave, WaveLimits
 from tests import oracle
-from tests.protocol.graphs import ENERGIES, OPEN, drawn_links, random_links, records, run, walked
+from tests.protocol.graphs import ENERGIES, drawn_links, random_links, records, run, walked
 
 Links = dict[int, list[tuple[int, int]]]
 
@@ -55,7 +55,18 @@ def test_a_cell_beyond_the_cut_has_no_path_though_a_link_led_to_it() -> None:
 
 @given(drawn_links(30), ENERGIES)
 def test_it_takes_no_more_rounds_than_the_energy_has_units(links: Links, energy: int) -> None:
-    assert walked(links, energy).rounds <= OPEN.rounds_max(energy) == -(-energy // MICRO)
+    assert walked(links, energy).rounds <= -(-energy // MICRO)
+
+
+@given(drawn_links(30), ENERGIES, st.sets(st.integers(0, 29)), st.none() | st.integers(1, 5))
+def test_links_that_arrive_for_more_than_their_target_is_worth_change_nothing(
+    links: Links, energy: int, deaf: set[int], hops_max: int | None
+) -> None:
+    limits = WaveLimits(hops_max=hops_max)
+    told_all, told_little = (Wave(0, energy, limits, len(links)) for _ in range(2))
+    shown = run(told_all, links, lambda row: row not in deaf)
+    assert run(told_little, links, lambda row: row not in deaf, sparing=True) == shown
+    assert records(told_little) == records(told_all)
 
 
 @given(drawn_links(), ENERGIES)

@@ -88,15 +88,14 @@ class _Reach:
     via: Rows
 
 
-def reach(ran: Ran, layer: Layer, touched: Touched, roster: Roster) -> _Reach:
+def reach(ran: Ran, touched: Touched, roster: Roster) -> _Reach:
     """Which holders the wave can get to: over cells they touched and cells they hang on.
 
     A leaf's link has weight 1, so arriving costs one unit more than the cell it hangs on, and
     needs energy strictly above that.
     """
     holders = len(roster.holder_ids)
-    cost_of = ran.cost_of(layer.count)
-    costs, via = roster.leaf_costs(cost_of)
+    costs, via = roster.leaf_costs(ran.costs_of)
     if len(touched.places):
         keys = np.full(holders, np.iinfo(np.int64).max)
         rank = touched.places.astype(np.int64)
@@ -135,7 +134,7 @@ class Decider:
         if not roster.receivers:
             return Decision((), ())
         touched = self._layer.touches.of(ran.settled)
-        reached = reach(ran, self._layer, touched, roster)
+        reached = reach(ran, touched, roster)
         reading = self._law.read(subject, ran, touched, roster)
         knows = self._knowing(subject)
         muted = subject.author_name in roster.muted_authors or (
@@ -238,7 +237,7 @@ class Decider:
         beacon: BeaconId | None,
     ) -> Landing:
         cost = int(reached.costs[receiver.holder])
-        there = cost < int(UNSETTLED)
+        there = cost < UNSETTLED
         path = tuple(ran.path(int(reached.via[receiver.holder]))) if there else ()
         return Landing(
             agent_id=receiver.agent_id,

@@ -156,12 +156,12 @@ class Law:
     def _earned(self, ran: Ran, touched: Touched, roster: Roster) -> NDArray[np.float64]:
         """Earned interest over the cells the wave settled, the diff's own cell left out."""
         counts = ((touched.strengths >= KNOWS) & (touched.places > 0)).nonzero()[0]
-        holders = touched.holders[counts]
-        ages = np.maximum(roster.days[holders] - touched.days[counts], 0)
+        holders = touched.holders.take(counts)
+        ages = np.maximum(roster.days.take(holders) - touched.days.take(counts), 0)
         return interest.earned_interest(
             ran.cosines[1:],
             ran.base,
-            touched.places[counts] - 1,
+            touched.places.take(counts) - 1,
             holders,
             np.exp(-self._decay * ages),
             roster.receives[: len(roster.holder_ids)],

@@ -76,12 +76,13 @@ def _candidates(cosines: NDArray[np.float32], k: int) -> Rows:
     """Rows among which the k largest cosines are, with all that tie with the last; no order.
 
     The k-th largest of the blocks' maxima is a bound that k rows reach, so two quick passes leave
-    a few hundred rows to sort, where a partition of all would take ten times as long.
+    a few hundred rows to sort, where a partition of all would take ten times as long. A block
+    takes every ``blocks``-th row: maxima of long rows are vectorised, those of short ones not.
     """
     blocks = len(cosines) // _BLOCK
     if blocks <= k:
         return np.arange(len(cosines), dtype=np.int32)
-    highest = cosines[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+    highest = cosines[: blocks * _BLOCK].reshape(_BLOCK, blocks).max(axis=0)
     bound = np.partition(highest, blocks - k)[blocks - k]
     return np.flatnonzero(cosines >= bound).astype(np.int32)
 

@@ -283,7 +283,7 @@ def travels(diff: PendingRow, now: datetime) -> bool:
 def _hops(ran: waves.Ran) -> list[dict[str, float]]:
     """The wave hop by hop: cells settled and relaying, least energy left."""
     settled = np.bincount(ran.hops)
-    relayed = np.bincount(ran.hops[ran.relayed], minlength=len(settled))
+    relayed = np.bincount(ran.hops.compress(ran.relayed), minlength=len(settled))
     dearest = np.zeros(len(settled), np.int64)
     np.maximum.at(dearest, ran.hops, ran.costs)
     return [

@@ -6,7 +6,7 @@ its instances share). All of them are leaves: they hang in the graph and never r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -220,14 +220,16 @@ class Roster:
             self.attached_cosines[h, slot] = cosines[h]
         return [int(h) for h in winners]
 
-    def leaf_costs(self, cost_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], Rows]:
-        """Cheapest attached cell per holder: its cost (or the array's filler) and its row.
+    def leaf_costs(
+        self, costs_of: Callable[[Rows], NDArray[np.int64]]
+    ) -> tuple[NDArray[np.int64], Rows]:
+        """Cheapest attached cell per holder: its cost (or the filler) and its row.
 
-        ``cost_of`` has one cost a cell row, with a filler for cells the wave did not settle.
+        ``costs_of`` says the cost of cell rows, with a filler for those the wave did not settle.
         """
         n = len(self.holder_ids)
         slots = self.attached[:n]
-        costs = np.where(slots >= 0, cost_of[np.maximum(slots, 0)], np.iinfo(np.int64).max)
+        costs = np.where(slots >= 0, costs_of(np.maximum(slots, 0)), np.iinfo(np.int64).max)
         least = costs.min(axis=1, initial=np.iinfo(np.int64).max)
         # The oldest among equals: slots are filled in another order after a reload.
         ties = np.where((costs == least[:, None]) & (slots >= 0), slots, np.iinfo(np.int32).max)

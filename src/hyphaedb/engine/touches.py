@@ -100,22 +100,22 @@ class Touches:
         """The touches of ``rows``; ``places`` index into ``rows``."""
         if len(rows) and rows.max() >= len(self._head):
             self._grow_cells(int(rows.max()))
-        entries = self._head[rows]
+        entries = self._head.take(rows)
         places = (entries >= 0).nonzero()[0].astype(np.int32)
-        entries = entries[places]
-        found_places, found = [], []
+        entries = entries.take(places)
+        found_places, found = [places], [entries]
         while len(entries):
+            following = self._next.take(entries)
+            more = (following >= 0).nonzero()[0]
+            places, entries = places.take(more), following.take(more)
             found_places.append(places)
             found.append(entries)
-            following = self._next[entries]
-            more = following >= 0
-            places, entries = places[more], following[more]
-        every = np.concatenate(found) if found else np.empty(0, np.int32)
+        every = np.concatenate(found)
         return Touched(
-            np.concatenate(found_places) if found_places else np.empty(0, np.int32),
-            self._holder[every],
-            self._day[every],
-            self._strength[every],
+            np.concatenate(found_places),
+            self._holder.take(every),
+            self._day.take(every),
+            self._strength.take(every),
         )
 
     def known_to(self, row: int) -> frozenset[int]:

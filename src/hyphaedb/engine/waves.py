@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from hyphaedb.protocol.wave import Wave, WaveLimits
 
 _NONE = np.zeros(0, np.float32)
 #: Cost of a cell the wave did not settle: above every energy.
-UNSETTLED = np.int64(2**62)
+UNSETTLED: Final = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +43,11 @@ class Ran:
 
     def costs_at(self, rows: Sequence[int]) -> list[int]:
         """What it cost to come to these settled rows."""
-        return [int(c) for c in self.wave.costs_at(np.array(rows, np.int32))]
+        return [int(c) for c in self.costs_of(np.array(rows, np.int32))]
 
-    def cost_of(self, rows: int) -> NDArray[np.int64]:
-        """One cost a mirror row; UNSETTLED where the wave did not come."""
-        every = np.full(rows, UNSETTLED, np.int64)
-        every[self.settled] = self.costs
-        return every
+    def costs_of(self, rows: Rows) -> NDArray[np.int64]:
+        """What it cost to come to rows, any shape; UNSETTLED where the wave did not come."""
+        return self.wave.costs_at(rows, UNSETTLED)
 
 
 def run(
@@ -76,8 +75,8 @@ def run(
     first = True
     while not wave.done:
         rows = wave.frontier
-        near = layer.cosines(probe, rows) if near_all is None else near_all[rows]
-        relays = (near >= least) & (layer.relays_until[rows] >= now_days)
+        near = layer.cosines(probe, rows) if near_all is None else near_all.take(rows)
+        relays = (near >= least) & (layer.relays_until.take(rows) >= now_days)
         if first:
             relays[:] = True
             first = False
@@ -85,8 +84,9 @@ def run(
         relayed.append(relays)
         who = (relays & wave.frontier_pays).nonzero()[0].astype(np.int32)
         if len(who):
-            positions, targets, costs = layer.graph.neighbours(rows[who])
-            positions = who[positions]
+            spent = wave.frontier_costs.take(who)
+            positions, targets, costs = layer.graph.neighbours(rows.take(who), spent, wave.worth)
+            positions = who.take(positions)
         else:
             positions = targets = costs = who
         wave.advance(relays, positions, targets, costs)

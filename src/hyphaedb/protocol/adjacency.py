@@ -200,30 +200,41 @@ class Adjacency:
                 "Name the edge with the cost it was added with.",
             )
 
-    def neighbours(self, frontier: NDArray[Any]) -> tuple[Ints, Ints, Ints]:
+    def neighbours(
+        self,
+        frontier: NDArray[Any],
+        spent: NDArray[Any] | None = None,
+        worth: NDArray[Any] | None = None,
+    ) -> tuple[Ints, Ints, Ints]:
         """All ways out of these rows: positions into ``frontier``, targets and costs, int32.
 
-        Own, reverse and forced links and edges, in no order to rely on.
+        Own, reverse and forced links and edges, in no order to rely on. With ``spent``, one cost
+        a row of the frontier, and ``worth``, one a row of the layer, own and reverse links that
+        arrive for more than their target is worth may be left out: of a wave's links nineteen
+        of twenty, before anything is done with them.
         """
-        few = np.concatenate((self._edges.gather(frontier), self._entries.gather(frontier)), axis=1)
-        end = few.shape[1]
-        most = end + len(frontier) * 2 * self.links_max
-        out = np.empty((3, most), dtype=np.int32)  # pages never written cost nothing
-        out[:, :end] = few
+        found = [pool.gather(frontier) for pool in (self._edges, self._entries) if len(pool)]
+        width = 2 * self.links_max
         for start in range(0, len(frontier), _BLOCK_ROWS):
             rows = frontier[start : start + _BLOCK_ROWS]
             targets = self._targets.take(rows, axis=0)
-            is_link = targets != NO_LINK
+            costs = self._costs.take(rows, axis=0)
+            if spent is None or worth is None:
+                is_way = targets != NO_LINK
+            else:
+                # An empty place is dearer than any worth, so it does not matter what -1 reads.
+                arrival = costs + spent[start : start + len(rows), None]
+                is_way = arrival <= worth.take(targets, mode="clip")
             # Places and take: picking by a boolean mask is five times slower.
-            place = np.flatnonzero(is_link)
-            begin, end = end, end + len(place)
-            out[0, begin:end] = np.repeat(
-                np.arange(start, start + len(rows), dtype=np.int32),
-                np.count_nonzero(is_link, axis=1),
-            )
-            targets.take(place, out=out[1, begin:end], mode="clip")
-            self._costs.take(rows, axis=0).take(place, out=out[2, begin:end], mode="clip")
-        return out[0, :end], out[1, :end], out[2, :end]
+            place = np.flatnonzero(is_way)
+            at = (place // width + start).astype(np.int32)
+            found.append((at, targets.take(place), costs.take(place)))
+        if len(found) == 1:
+            return found[0]
+        none = (np.empty(0, dtype=np.int32),) * 3
+        columns = zip(*(found or [none]), strict=True)
+        at, to, cost = (np.concatenate(column) for column in columns)
+        return at, to, cost
 
     def components(self) -> Ints:
         """A label for every row: the lowest row it hangs together with, NO_LINK for tombstones.

@@ -36,6 +36,9 @@ class EdgePool:
         self._edge = np.full((_FEWEST, 3), NONE, dtype=np.int32)
         self._free: list[int] = list(range(_FEWEST))
 
+    def __len__(self) -> int:
+        return len(self._next) - len(self._free)
+
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
@@ -75,20 +78,20 @@ class EdgePool:
 
     def gather(self, sources: NDArray[Any]) -> tuple[Ints, Ints, Ints]:
         """All edges out of ``sources``: positions into it, targets, costs."""
-        place = self._head[sources]
+        place = self._head.take(sources)
         at = (place != NONE).nonzero()[0].astype(np.int32)
-        if not at.size:
-            return at, at, at
-        place = place[at]
-        positions = [at]
-        places = [place]
+        place = place.take(at)
+        positions = []
+        places = []
         while at.size:
-            place = self._next[place]
-            more = place != NONE
-            at, place = at[more], place[more]
             positions.append(at)
             places.append(place)
-        edges = self._edge[np.concatenate(places)]
+            place = self._next.take(place)
+            more = (place != NONE).nonzero()[0]
+            at, place = at.take(more), place.take(more)
+        if not places:
+            return at, at, at
+        edges = self._edge.take(np.concatenate(places), axis=0)
         return np.concatenate(positions), edges[:, 1], edges[:, 2]
 
     def edges(self) -> Ints:

@@ -63,19 +63,27 @@ def earned_interest(
     and it is for the caller not to deliver to the author. The order of cells and footprints
     does not matter beyond the rounding of a float sum.
     """
-    counts = (weights > 0.0) & receives[holders]
-    places, holders, weights = places[counts], holders[counts], weights[counts]
+    counts = ((weights > 0.0) & receives.take(holders)).nonzero()[0]
+    places, holders, weights = places.take(counts), holders.take(counts), weights.take(counts)
     z = standardise(settled_cosines, base)
     voting = np.zeros(len(z), dtype=np.bool_)
     voting[places] = True
-    ranked = z[voting]
+    voters = voting.nonzero()[0]
+    ranked = z.take(voters)
     if len(ranked) > VOTERS_MAX:
         # Cells that tie for the last seat all vote: which of them came first must not matter.
-        voting &= z >= np.partition(ranked, -VOTERS_MAX)[-VOTERS_MAX]
-    votes = np.where(voting, np.maximum(z, 0.0), 0.0) ** VOTE_POWER
-    touched = np.bincount(holders, weights=votes[places] * weights, minlength=len(receives))
+        seated = ranked >= np.partition(ranked, -VOTERS_MAX)[-VOTERS_MAX]
+        voters, ranked = voters.compress(seated), ranked.compress(seated)
+    # Few of many cells vote, and a power is dear; those without a vote still have their place.
+    votes = np.zeros(len(z))
+    votes[voters] = np.maximum(ranked, 0.0) ** VOTE_POWER
+    given = votes.take(places)
+    cast = given.nonzero()[0]
+    touched = np.bincount(
+        holders.take(cast), weights=given.take(cast) * weights.take(cast), minlength=len(receives)
+    )
     nearest = np.full(len(receives), -np.inf)
-    np.maximum.at(nearest, holders, z[places])
+    np.maximum.at(nearest, holders, z.take(places))
     share = touched / (float(votes.sum()) + SILENT_VOTE)
     return np.asarray(share * nearness(nearest, NEAR_FOOTPRINT))
 

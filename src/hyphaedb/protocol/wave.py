@@ -40,7 +40,6 @@ _PARENT_BITS = 30
 _COST_SHIFT = 37
 _PARENT_MASK = 2**_PARENT_BITS - 1
 _HOPS_MASK = 2 ** (_COST_SHIFT - _PARENT_BITS) - 1
-_NEVER = 2**63 - 1
 # Links relaxed at a time: the arrays in between then stay in the cache.
 _BLOCK_LINKS = 2**15
 NODES_MAX = _PARENT_MASK
@@ -54,11 +53,6 @@ class WaveLimits:
 
     settled_max: int = 50_000
     hops_max: int | None = None
-
-    def rounds_max(self, energy_micro: int) -> int:
-        """The most frontiers a wave of this energy can show: one per bucket or hop count."""
-        units = -(-energy_micro // MICRO)
-        return units if self.hops_max is None else min(units, self.hops_max)
 
 
 class Wave:
@@ -91,18 +85,26 @@ class Wave:
         # more and what is no better than the way that is known.
         self._unreached = energy_micro << _COST_SHIFT
         self._best = np.full(nodes, self._unreached, dtype=np.int64)
+        #: (nodes,) micro-units: whoever arrives at a row for more changes nothing. Read only.
+        self.worth: Ints = np.full(nodes, energy_micro - 1, dtype=np.int32)
         self._open: Ints = np.empty(0, dtype=np.int32)  # reached, not settled
         self._steps: list[tuple[Ints, Keys]] = []  # what each frontier held, and how it came
         self._settled_count = 0
-        self._settled: Ints | None = None  # kept once the wave is over
+        self._final: tuple[Ints, Keys] | None = None  # settled rows and their ways, once over
         self.rounds = 0
         self.truncated: str | None = None
         self.done = energy_micro == 0
         self.frontier: Ints = np.empty(0, dtype=np.int32)
         if not self.done:
             self._best[origin] = _PARENT_MASK  # cost 0, no hops, no parent
+            self.worth[origin] = 0
             self._open = np.array([origin], dtype=np.int32)
             self._show_next()
+
+    @property
+    def frontier_costs(self) -> Ints:
+        """Micro-units spent on the way to each row of the frontier."""
+        return _costs_of(self._steps[-1][1])
 
     @property
     def frontier_pays(self) -> NDArray[np.bool_]:
@@ -124,8 +126,9 @@ class Wave:
 
         ``relays`` answers for each cell of the frontier. Link i leads from
         ``frontier[positions[i]]`` to row ``targets[i]`` for ``costs[i]``, from MICRO to
-        COST_MAX_MICRO; links of cells that do not relay may be left out. Once ``truncated`` is
-        set no link is read any more.
+        COST_MAX_MICRO. Links of cells that do not relay may be left out, and so may those that
+        arrive for more than the target is ``worth``: most lead to where the wave has been. Once
+        ``truncated`` is set no link is read any more.
         """
         if self.done:
             raise Invalid("The wave is over.", "Stop when it says done.")
@@ -157,18 +160,25 @@ class Wave:
             better = (keys.view(np.uint64) < known.view(np.uint64)).nonzero()[0]
             keys, to, known = keys.take(better), to.take(better), known.take(better)
             np.minimum.at(self._best, to, keys)
-            opened.append(to if self._reopens else to[known == self._unreached])
+            best = self._best.take(to)
+            self.worth[to] = best >> _COST_SHIFT
+            # Of all ways to a row the one that won names it; others would name it again.
+            names = best == keys
+            if not self._reopens:
+                names &= known == self._unreached
+            opened.append(to.take(names.nonzero()[0]))
         self._open = np.concatenate(opened).astype(np.int32, copy=False)
 
     def _show_next(self) -> None:
         """Settle the next bucket, or hop count, and make it the frontier; or finish."""
-        reached, ways = self._open, self._best[self._open]
+        reached, ways = self._open, self._best.take(self._open)
         self._open = reached[:0]
         if not self._reopens and reached.size:
-            bucket = _costs_of(ways) // MICRO
-            now = bucket == bucket.min()
-            self._open = reached[~now]
-            reached, ways = reached[now], ways[now]
+            bucket = (int(ways.min()) >> _COST_SHIFT) // MICRO
+            now = ways < ((bucket + 1) * MICRO << _COST_SHIFT)
+            self._open = reached.take((~now).nonzero()[0])
+            these = now.nonzero()[0]
+            reached, ways = reached.take(these), ways.take(these)
         rows = _rows_in_order(reached, ways)
         room = self._limits.settled_max - self._settled_count
         if not self._reopens and rows.size > room:
@@ -179,7 +189,7 @@ class Wave:
         self.done = rows.size == 0
         if not self.done:
             self.rounds += 1
-            self._steps.append((rows, self._best[rows]))
+            self._steps.append((rows, self._best.take(rows)))
         elif self._reopens and len(self._all_reached()) > self._limits.settled_max:
             self.truncated = "settled_max"
 
@@ -190,48 +200,47 @@ class Wave:
         rows = np.concatenate([rows for rows, _ in self._steps])
         return _rows_in_order(rows, self._best[rows]) if self._reopens else rows
 
+    def _ended(self) -> tuple[Ints, Keys]:
+        """Settled rows in order, and the best way to each."""
+        if self._final is not None:
+            return self._final
+        settled = self._all_reached()[: self._limits.settled_max]
+        final = settled, self._best.take(settled)
+        if self.done:
+            self._final = final
+        return final
+
     @property
     def settled(self) -> Ints:
         """The rows the diff reached, origin first, by (cost, hops, row); at most settled_max."""
-        if self._settled is not None:
-            return self._settled
-        settled = self._all_reached()[: self._limits.settled_max]
-        if self.done:
-            self._settled = settled
-        return settled
+        return self._ended()[0]
 
     @property
     def costs(self) -> Ints:
         """Micro-units spent on the way to each settled row; what remains is the energy less it."""
-        return _costs_of(self._best[self.settled])
+        return _costs_of(self._ended()[1])
 
-    def costs_at(self, rows: Ints) -> Ints:
-        """The same for these settled rows only."""
-        return _costs_of(self._best[rows])
+    def costs_at(self, rows: Ints, unsettled: int) -> Keys:
+        """The same for these rows, ``unsettled`` for those the wave did not settle; same shape."""
+        ways = self._best.take(rows)
+        return np.where(self._are_settled(rows, ways), ways >> _COST_SHIFT, unsettled)
 
     @property
     def hops(self) -> Ints:
         """Links on the way to each settled row."""
-        return _hops_of(self._best[self.settled])
+        return _hops_of(self._ended()[1])
 
     @property
     def parents(self) -> Ints:
         """The row each settled row was reached from, NO_PARENT for the origin."""
-        parents = self._best[self.settled] & _PARENT_MASK
+        parents = self._ended()[1] & _PARENT_MASK
         return np.where(parents == _PARENT_MASK, NO_PARENT, parents).astype(np.int32)
-
-    def labels(self) -> tuple[Ints, Ints, Ints]:
-        """Rows, costs and hops of every entry of every frontier, for ``leaves``.
-
-        The settled rows, unless h_max binds: then also the dearer ways with fewer hops.
-        """
-        rows = np.concatenate([rows for rows, _ in self._steps] or [np.empty(0, dtype=np.int32)])
-        ways = np.concatenate([ways for _, ways in self._steps] or [np.empty(0, dtype=np.int64)])
-        return rows, _costs_of(ways), _hops_of(ways)
 
     def path(self, row: int) -> list[int]:
         """The rows on the way from the origin to a settled row, both included."""
-        if not (0 <= row < len(self._best) and self._is_settled(row)):
+        rows = np.array([row])
+        inside = 0 <= row < len(self._best)
+        if not (inside and self._are_settled(rows, self._best.take(rows, mode="clip")).all()):
             raise Invalid(f"The wave did not settle row {row}.", "Ask for a settled row.")
         way = int(self._best[row])
         path = [row]
@@ -245,65 +254,13 @@ class Wave:
             path.append(parent)
         return path[::-1]
 
-    def _is_settled(self, row: int) -> bool:
-        """Whether a row is reached and no later in the order than the last settled one."""
-        last = self.settled[-1:]
-        ends = _in_order(last, self._best[last])
-        way = self._best[row]
-        return bool(way < self._unreached and (_in_order(row, way) <= ends).any())
-
-
-@dataclass(frozen=True, slots=True)
-class Arrivals:
-    """Leaves a wave reached, by (cost, hops, cell, leaf), and the cheapest way to each."""
-
-    leaves: Ints
-    costs: Ints
-    hops: Ints
-    cells: Ints
-
-
-def leaves(
-    cells: Ints,
-    costs: Ints,
-    hops: Ints,
-    offsets: NDArray[Any],
-    attached: NDArray[Any],
-    leaf_count: int,
-    energy_micro: int,
-    *,
-    link_costs: NDArray[Any] | None = None,
-    hops_max: int | None = None,
-) -> Arrivals:
-    """The agents and beacons that hang on these cells and are still within reach.
-
-    ``cells`` with ``costs`` and ``hops`` are the relaying ones among ``Wave.labels``. Cell c
-    has the leaves ``attached[offsets[c]:offsets[c + 1]]``, numbered 0..leaf_count - 1, each one
-    unit away unless ``link_costs`` says otherwise. A leaf is reached for less than the energy,
-    with hops <= hops_max - 1; it never relays.
-    """
-    first = offsets[cells].astype(np.int64)
-    counts = offsets[cells + 1] - first
-    begins = np.cumsum(counts) - counts
-    edges = np.arange(counts.sum()) + np.repeat(first - begins, counts)
-    spent = MICRO if link_costs is None else link_costs[edges].astype(np.int64)
-    cost = np.repeat(costs.astype(np.int64), counts) + spent
-    hop = np.repeat(hops.astype(np.int64), counts) + 1
-    keys = (cost << _COST_SHIFT) | (hop << _PARENT_BITS) | np.repeat(cells, counts)
-    within = cost < energy_micro
-    if hops_max is not None:
-        within &= hop < hops_max
-    best = np.full(leaf_count, _NEVER, dtype=np.int64)
-    np.minimum.at(best, attached[edges[within]], keys[within])
-    reached = np.flatnonzero(best != _NEVER)
-    reached = reached[np.argsort(best[reached], kind="stable")]
-    ways = best[reached]
-    return Arrivals(
-        leaves=reached.astype(np.int32),
-        costs=_costs_of(ways),
-        hops=_hops_of(ways),
-        cells=(ways & _PARENT_MASK).astype(np.int32),
-    )
+    def _are_settled(self, rows: NDArray[Any], ways: Keys) -> NDArray[np.bool_]:
+        """Whether rows are reached and no later in the order than the last settled one."""
+        settled, final = self._ended()
+        if not settled.size:
+            return np.zeros(rows.shape, np.bool_)
+        last = _in_order(settled[-1:], final[-1:])
+        return np.asarray((ways < self._unreached) & (_in_order(rows, ways) <= last))
 
 
 def _costs_of(ways: Keys) -> Ints:
@@ -316,7 +273,7 @@ def _hops_of(ways: Keys) -> Ints:
     return np.asarray((ways >> _PARENT_BITS) & _HOPS_MASK).astype(np.int32)
 
 
-def _in_order(rows: Ints | int, ways: Keys) -> Keys:
+def _in_order(rows: NDArray[Any], ways: Keys) -> Keys:
     """What the settle order sorts by, as one number: (cost, hops, row)."""
     return np.asarray((ways & ~_PARENT_MASK) | rows)
 
