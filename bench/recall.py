@@ -123,7 +123,8 @@ async def _truth(place: Place, vector: np.ndarray[Any, Any]) -> set[CellId]:
     context = place.context
     async with context.database.statement() as tx:
         standing = search.standing(context.info.mesh_id, context.now())
-        near = await search.scan(tx, context.info.mesh_id, 0, vector, 10, standing)
+        listing = search.scan(context.info.mesh_id, 0, vector, 10, standing)
+        near = await search.near(tx, listing)
     return {n.cell_id for n in near}
 
 

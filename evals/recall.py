@@ -157,5 +157,7 @@ def _bm25(texts: Sequence[str], questions: Sequence[str]) -> NDArray[np.float64]
 
 
 def main(data: Path) -> None:
-    """Print the JSON object of the pack in a directory."""
-    print(json.dumps(asyncio.run(evaluate(data))))
+    """Print the JSON object of the pack in a directory, or in its folder ``locomo``."""
+    within = data / "locomo"
+    pack = within if (within / "cells.jsonl").exists() else data
+    print(json.dumps(asyncio.run(evaluate(pack))))

@@ -42,6 +42,7 @@ candidate_lists = st.lists(
         neighbours=st.lists(st.builds(Neighbour, st.integers(0, 30), unit), max_size=4).map(tuple),
         salience=unit,
         trust=unit,
+        recency=unit,
         closed=st.booleans(),
     ),
     max_size=12,

@@ -79,7 +79,8 @@ async def test_a_forgotten_text_is_in_no_table(database: Database, mesh: MeshRow
         assert await inbox.best(tx, mesh_id, bob, limit=10, now=NOW) == []
         assert await traces.deliveries_of_diff(tx, mesh_id, diff.diff_id) == []
         standing = search.standing(mesh_id, NOW)
-        assert len(await search.nearest(tx, mesh_id, 0, unit(0), 10, standing)) == 1
+        left = search.nearest(mesh_id, 0, unit(0), 10, standing)
+        assert len(await search.near(tx, left)) == 1
         panel = await graph.latest_panel(tx, mesh_id)
         assert panel is not None
         assert cell_id not in panel.cell_ids

@@ -8,7 +8,6 @@ from hyphaedb.model import CellId, Filter
 from hyphaedb.store import cells, graph, lexical, search
 from hyphaedb.store.access import MeshRow
 from hyphaedb.store.graph import NewLinks
-from hyphaedb.store.lexical import Covered
 from hyphaedb.store.pool import Database, Tx
 from hyphaedb.store.rows import CellRow
 from tests.store.scenery import NOW, a_cell, an_agent
@@ -33,12 +32,11 @@ async def counts(tx: Tx, mesh: MeshRow, text: str) -> dict[str, int]:
 
 async def covering(
     tx: Tx, mesh: MeshRow, text: str, *, all_of: bool = False, share: float = 0.0, k: int = 10
-) -> list[Covered]:
+) -> list[tuple[CellId, float]]:
     """Every lexeme of a text with the same weight; read by any of them, or by all together."""
     words = await lexical.count_words(tx, mesh.info.mesh_id, text)
     lexemes = [w.lexeme for w in words.words]
-    return await lexical.search_words(
-        tx,
+    listing = lexical.search_words(
         mesh.info.mesh_id,
         0,
         search.standing(mesh.info.mesh_id, NOW),
@@ -50,10 +48,11 @@ async def covering(
         length=words.length,
         length_share=share,
     )
+    return await lexical.covered(tx, listing)
 
 
-def ids(found: list[Covered]) -> list[CellId]:
-    return [f.cell_id for f in found]
+def ids(found: list[tuple[CellId, float]]) -> list[CellId]:
+    return [f[0] for f in found]
 
 
 async def test_lexemes_are_counted_over_linked_cells_only(
@@ -79,8 +78,8 @@ async def test_a_cell_that_says_more_of_the_words_covers_more(
         found = await covering(tx, mesh, "raft quorum log")
         both = await covering(tx, mesh, "raft log", all_of=True)
     assert ids(found) == [made[1].cell_id, made[0].cell_id, made[3].cell_id]
-    assert found[0].coverage == pytest.approx(3 * 0.6079271)
-    assert found[2].coverage == pytest.approx(0.83, abs=0.05)
+    assert found[0][1] == pytest.approx(3 * 0.6079271)
+    assert found[2][1] == pytest.approx(0.83, abs=0.05)
     assert set(ids(both)) == {made[0].cell_id, made[1].cell_id}
 
 
@@ -90,7 +89,7 @@ async def test_length_counts_against_a_cell_by_its_share(database: Database, mes
         made = await library(tx, mesh, [long, "raft snapshot"])
         even = await covering(tx, mesh, "raft")
         damped = await covering(tx, mesh, "raft", share=0.25)
-    assert even[0].coverage == pytest.approx(even[1].coverage)
+    assert even[0][1] == pytest.approx(even[1][1])
     assert ids(damped) == [made[1].cell_id, made[0].cell_id]
 
 
@@ -132,10 +131,10 @@ async def test_filters_restrict_and_the_limit_cuts(database: Database, mesh: Mes
         await library(tx, mesh, [f"raft {n}" for n in range(5)])
         mesh_id = mesh.info.mesh_id
         nobody = await search.resolve(tx, mesh_id, Filter(agents=("nobody",)), now=NOW)
-        none = await lexical.search_words(
-            tx, mesh_id, 0, nobody, 5, lexemes=["raft"], weights=[1.0], any_of=["raft"],
+        none = lexical.search_words(
+            mesh_id, 0, nobody, 5, lexemes=["raft"], weights=[1.0], any_of=["raft"],
             all_of=(), length=1.0, length_share=0.0,
         )  # fmt: skip
         two = await covering(tx, mesh, "raft", k=2)
-    assert none == []
+    assert none is None
     assert len(two) == 2

@@ -24,7 +24,10 @@ HOLES = {
     "diffs": ("where_waiting", "where_live"),
     "inbox": ("where_best", "where_next"),
 }
-WHOLE = tuple(n for n in catalogue() if n not in STAGED and n not in CLAUSES)
+#: Lists that another query reads on from.
+LISTS = ("search_nearest", "search_filtered", "search_exact", "search_scan", "search_words")
+WITHIN = tuple(name for name, text in catalogue().items() if "{found}" in text)
+WHOLE = tuple(n for n in catalogue() if n not in STAGED and n not in CLAUSES and n not in WITHIN)
 
 
 def parameters(sql: bytes) -> dict[str, None]:
@@ -36,8 +39,9 @@ async def plan(tx: Tx, sql: bytes, values: dict[str, object] | None = None) -> s
     return "\n".join(r[0] for r in found)
 
 
-def numbers(name: str) -> dict[str, int]:
-    return {hole: n for hole, n in NUMBERS.items() if "{" + hole + "}" in catalogue()[name]}
+def numbers(*names: str) -> dict[str, int]:
+    text = "".join(catalogue()[name] for name in names)
+    return {hole: n for hole, n in NUMBERS.items() if "{" + hole + "}" in text}
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -49,6 +53,16 @@ async def test_a_named_query_plans(database: Database, name: str) -> None:
             return
         for clause in HOLES.get(name, FILTERS):
             await plan(tx, composed(name, (clause,), **numbers(name)))
+
+
+@pytest.mark.parametrize("found", LISTS)
+@pytest.mark.parametrize("name", WITHIN)
+async def test_a_query_plans_with_every_list_within_it(
+    database: Database, name: str, found: str
+) -> None:
+    async with database.statement() as tx:
+        for clause in FILTERS:
+            await plan(tx, composed(name, (clause,), found, **numbers(name, found)))
 
 
 async def test_filters_compose_in_any_pair(database: Database) -> None:
@@ -68,12 +82,16 @@ async def test_staged_queries_run_on_an_empty_batch(database: Database, mesh: Me
 @pytest.mark.parametrize("layer", [0, 1, 2])
 @pytest.mark.parametrize("generic", [False, True])
 @pytest.mark.parametrize("name", ["search_nearest", "search_filtered"])
+@pytest.mark.parametrize("within", [None, *WITHIN])
 async def test_the_vector_search_uses_the_index_of_its_layer(
-    database: Database, mesh: MeshRow, name: str, layer: int, generic: bool
+    database: Database, mesh: MeshRow, name: str, within: str | None, layer: int, generic: bool
 ) -> None:
-    """Also under a generic plan, which is what a prepared statement becomes."""
-    sql = composed(name, ("where_standing",), layer=layer, dimension=8, limit=10, ef=100)
-    values = {"mesh_id": mesh.info.mesh_id, "e": unit(1), "now": NOW}
+    """Also within another query, and under a generic plan, which is what a prepared statement
+    becomes."""
+    outer, found = (name, None) if within is None else (within, name)
+    sql = composed(outer, ("where_standing",), found, layer=layer, dimension=8, limit=10, ef=100)
+    given = {"mesh_id": mesh.info.mesh_id, "e": unit(1), "now": NOW}
+    values = {**parameters(sql), **{k: v for k, v in given.items() if k in parameters(sql)}}
     async with database.transaction() as tx:
         # Few rows are scanned faster; what is asked is whether the index can be used at all.
         await tx.execute("SET LOCAL enable_seqscan = off")
@@ -95,7 +113,7 @@ async def test_the_slow_truth_cannot_use_the_index(database: Database, mesh: Mes
 @pytest.mark.parametrize("bad", [3, -1, "0", 0.0])
 def test_only_whole_numbers_in_range_are_written_into_a_query(bad: object) -> None:
     with pytest.raises(ValueError, match="layer must be a whole number"):
-        query("link_neighbours", layer=bad)
+        query("search_nearest", layer=bad)
 
 
 def test_a_query_has_one_name_and_a_sentence() -> None:

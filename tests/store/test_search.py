@@ -1,8 +1,6 @@
-"""Recall's lists: index and tail together equal the exact scan; filters, neighbours, the drain."""
+"""Recall's lists: index and tail together equal the exact scan; filters, the drain."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ from hyphaedb.store.access import MeshRow
 from hyphaedb.store.graph import NewLinks
 from hyphaedb.store.pool import Database, Tx, rows
 from hyphaedb.store.rows import AgentRow, CellRow
-from tests.store.scenery import NOW, a_cell, an_agent, later, session_id, unit
+from tests.store.scenery import NOW, a_cell, an_agent, later, unit
 
 
 async def populated(tx: Tx, mesh: MeshRow, count: int, *, linked: int) -> list[CellRow]:
@@ -36,8 +34,8 @@ async def test_index_and_tail_together_find_what_the_exact_scan_finds(
         standing = search.standing(mesh_id, NOW)
         found = wanted = 0
         for seed in range(1_000, 1_020):
-            near = await search.nearest(tx, mesh_id, 0, unit(seed), 10, standing)
-            truth = await search.scan(tx, mesh_id, 0, unit(seed), 10, standing)
+            near = await search.near(tx, search.nearest(mesh_id, 0, unit(seed), 10, standing))
+            truth = await search.near(tx, search.scan(mesh_id, 0, unit(seed), 10, standing))
             wanted += len(truth)
             found += len({n.cell_id for n in near} & {n.cell_id for n in truth})
             assert [n.cosine for n in near] == sorted((n.cosine for n in near), reverse=True)
@@ -55,8 +53,8 @@ async def test_a_cell_is_found_by_its_author_right_after_the_store(
     mine = a_cell(mesh, bob, "Just stored.", seed=77)
     async with database.statement() as tx:
         await cells.insert_cell(tx, mesh_id, mine, None)
-        [first, *_] = await search.nearest(
-            tx, mesh_id, 0, mine.vector, 5, search.standing(mesh_id, NOW)
+        [first, *_] = await search.near(
+            tx, search.nearest(mesh_id, 0, mine.vector, 5, search.standing(mesh_id, NOW))
         )
     assert first.cell_id == mine.cell_id
     assert first.cosine == pytest.approx(1.0, abs=1e-3)
@@ -92,7 +90,9 @@ async def test_a_long_list_widens_the_index_search(database: Database, mesh: Mes
         await tx.execute("SET hnsw.iterative_scan = off")
         await tx.execute("SET enable_seqscan = off")
         await tx.execute("SET enable_sort = off")
-        near = await search.nearest(tx, mesh_id, 0, unit(1), 150, search.standing(mesh_id, NOW))
+        near = await search.near(
+            tx, search.nearest(mesh_id, 0, unit(1), 150, search.standing(mesh_id, NOW))
+        )
         [(ef,)] = await rows(tx, b"SELECT current_setting('hnsw.ef_search')")
         await tx.execute("SET hnsw.iterative_scan = relaxed_order")
         await tx.execute("RESET enable_seqscan")
@@ -134,7 +134,7 @@ async def test_another_meshs_cells_are_never_found(database: Database, mesh: Mes
         await graph.insert_links(tx, other.info.mesh_id, 0, links)
         await search.drain(tx, other.info.mesh_id, 100)
         standing = search.standing(other.info.mesh_id, NOW)
-        near = await search.nearest(tx, other.info.mesh_id, 0, unit(1), 10, standing)
+        near = await search.near(tx, search.nearest(other.info.mesh_id, 0, unit(1), 10, standing))
     assert {n.cell_id for n in near} == {c.cell_id for c in mine}
 
 
@@ -155,7 +155,7 @@ async def test_closed_and_expired_cells_are_found_only_by_who_asks_for_them(
 
         async def found(wanted: Filter, **when: object) -> set[CellId]:
             clauses = await search.resolve(tx, mesh_id, wanted, **when)  # type: ignore[arg-type]
-            near = await search.nearest(tx, mesh_id, 0, unit(9), 10, clauses)
+            near = await search.near(tx, search.nearest(mesh_id, 0, unit(9), 10, clauses))
             assert {n.cell_id for n in near} == set(await search.matching(tx, mesh_id, 0, clauses))
             return {n.cell_id for n in near}
 
@@ -204,8 +204,8 @@ async def test_a_filter_restricts_every_list_alike(
         ada, bob = await an_agent(tx, mesh, "ada"), await an_agent(tx, mesh, "bob")
         made = await filterable(tx, mesh, ada, bob)
         clauses = await search.resolve(tx, mesh_id, wanted, now=NOW)
-        near = await search.nearest(tx, mesh_id, 0, unit(9), 10, clauses)
-        scan = await search.scan(tx, mesh_id, 0, unit(9), 10, clauses)
+        near = await search.near(tx, search.nearest(mesh_id, 0, unit(9), 10, clauses))
+        scan = await search.near(tx, search.scan(mesh_id, 0, unit(9), 10, clauses))
         match = await search.matching(tx, mesh_id, 0, clauses)
     expected = {made[name].cell_id for name in names}
     assert {n.cell_id for n in near} == expected
@@ -220,43 +220,10 @@ async def test_given_cells_are_measured_exactly(database: Database, mesh: MeshRo
         made = await populated(tx, mesh, 30, linked=15)
         await search.drain(tx, mesh_id, 100)
         chosen = made[10:20]
-        near = await search.exact(tx, mesh_id, [c.cell_id for c in chosen], unit(3), 4)
+        standing = search.standing(mesh_id, NOW)
+        ids = [c.cell_id for c in chosen]
+        near = await search.near(tx, search.exact(mesh_id, 0, ids, unit(3), 4, standing))
     cosines = np.array([float(c.vector @ unit(3)) for c in chosen])
     best = [chosen[i].cell_id for i in np.argsort(-cosines)[:4]]
     assert [n.cell_id for n in near] == best
     assert [n.cosine for n in near] == pytest.approx(sorted(cosines, reverse=True)[:4], abs=2e-3)
-
-
-async def test_a_cells_neighbours_in_its_session_come_with_their_steps(
-    database: Database, mesh: MeshRow
-) -> None:
-    mesh_id = mesh.info.mesh_id
-    async with database.transaction() as tx:
-        ada = await an_agent(tx, mesh, "ada")
-        talk = [a_cell(mesh, ada, f"turn {n}", session="talk") for n in range(6)]
-        alone = replace(a_cell(mesh, ada, "alone"), session_id=None)
-        for cell in (*talk, alone):
-            await cells.insert_cell(tx, mesh_id, cell, None)
-        await cells.close_cell(tx, mesh_id, talk[3].cell_id, CellState.RETRACTED, NOW)
-        asked = [talk[2].cell_id, talk[5].cell_id, alone.cell_id]
-        found = await search.session_neighbours(tx, mesh_id, asked, width=2)
-    places = {c.cell_id: n for n, c in enumerate(talk)}
-    assert {(places[f.cell_id], places[f.neighbour_id], f.distance) for f in found} == {
-        (2, 1, -1), (2, 0, -2), (2, 4, 1), (2, 5, 2), (5, 4, -1), (5, 2, -2),
-    }  # fmt: skip
-    assert talk[0].session_id == session_id("talk")
-
-
-async def test_link_neighbours_are_the_cheapest_own_links(
-    database: Database, mesh: MeshRow
-) -> None:
-    mesh_id = mesh.info.mesh_id
-    async with database.transaction() as tx:
-        made = await populated(tx, mesh, 4, linked=3)
-        last = NewLinks(3, made[3].cell_id, [0, 1, 2], [3_000_000, 1_000_000, 2_000_000])
-        await graph.insert_links(tx, mesh_id, 0, [last])
-        found = await search.link_neighbours(tx, mesh_id, 0, [made[3].cell_id], width=2)
-    assert [(f.neighbour_id, f.distance) for f in found] == [
-        (made[1].cell_id, 1_000_000),
-        (made[2].cell_id, 2_000_000),
-    ]

@@ -1,34 +1,35 @@
 """The candidate lists of a recall, gathered from the store and fused by protocol/fusion.py.
 
 Vector and full text propose a hundred cells each; the best of both bring their neighbours, in
-their session and over their links; then every candidate's cosine is computed exactly, and what
-fusion must know of it is read in one statement.
+their session and over their links. Each list comes in one statement, neighbours and facts with
+it, and every candidate's cosine is exact whichever way it was found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
 
 from hyphaedb.engine.context import Context
-from hyphaedb.model import AgentId, CellId, RecallMode
+from hyphaedb.model import AgentId, Cell, CellId, Hit, RecallMode
 from hyphaedb.protocol import decay, fusion
 from hyphaedb.protocol.calibration import Baseline
-from hyphaedb.protocol.fusion import Candidate, Neighbour, TermCount
-from hyphaedb.store import facts, lexical, search
+from hyphaedb.protocol.fusion import Candidate, Neighbour, Ranked, TermCount
+from hyphaedb.protocol.geometry import MICRO
+from hyphaedb.store import cells, facts, lexical, search
+from hyphaedb.store.facts import Fact, Reach, Way
 from hyphaedb.store.pool import Tx
-from hyphaedb.store.search import Clauses, Near
+from hyphaedb.store.search import Clauses, Listing
 from hyphaedb.store.vectors import Vector
 
 #: Cells each list proposes; deeper ones never made the first twenty.
 DEPTH = 100
-#: How many of the best of each list bring neighbours, and how many neighbours over links.
-_SESSION_SEEDS, _SESSION_WIDTH = 40, 2
-_LINK_SEEDS, _LINK_WIDTH = 10, 4
-_DAY_S = 86_400.0
+#: Both lists bring what was said around their first cells; only closeness brings links.
+_AROUND_NEAR = Reach(session_seeds=40, session_width=2, link_seeds=10, link_width=4)
+_AROUND_WORDS = Reach(session_seeds=40, session_width=2, link_seeds=0, link_width=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +45,10 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One cell of the answer with its score and the parts that made it."""
-
-    cell_id: CellId
-    score: float
-    parts: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
 class Gathered:
     """The best cells, best first, and how many candidates the floor withheld."""
 
-    best: tuple[Found, ...]
+    best: tuple[Hit, ...]
     below_floor: int
 
 
@@ -64,61 +56,85 @@ async def gather(
     tx: Tx, context: Context, query: Query, yardstick: Baseline, clauses: Clauses, now: datetime
 ) -> Gathered:
     """Ask the lists that the query's mode names, and fuse them."""
-    near = await _nearest(tx, context, query, clauses) if query.mode is not RecallMode.TEXT else []
     if query.mode is RecallMode.VECTOR:
-        known = {n.cell_id: Candidate(i, n.cosine) for i, n in enumerate(near)}
-    else:
-        coverage = await _covered(tx, context, query, clauses)
-        known = await _candidates(tx, context, query, near, coverage, clauses, now)
-    fused = fusion.fuse(
-        list(known.values()),
-        yardstick,
-        query.k,
-        weights=replace(fusion.SHIPPED, floor=query.floor),
-        mode=query.mode,
-    )
-    ids = {candidate.cell: cell_id for cell_id, candidate in known.items()}
-    best = tuple(
-        Found(
-            ids[r.cell],
-            r.score,
-            {
-                "vector": r.vector,
-                "lexical": r.lexical,
-                "addressed": r.addressed,
-                "lent": r.lent,
-                "standing": r.standing,
-            },
-        )
-        for r in fused.ranked
-    )
-    return Gathered(best, fused.below_floor)
+        near = await _near_cells(tx, context, query, clauses)
+        fused = _fused([Candidate(i, x) for i, (_, x) in enumerate(near)], query, yardstick)
+        return Gathered(tuple(_hit(near[r.cell][0], r) for r in fused.ranked), fused.below_floor)
+    found: list[Fact] = []
+    if query.mode is RecallMode.FULL:
+        found = await _near_facts(tx, context, query, clauses, now)
+    words = await _words(tx, context, query, clauses)
+    covering = await facts.candidates(tx, words, 0, query.vector, _AROUND_WORDS, now)
+    pool = _Pool(query.about)
+    pool.take(found)
+    pool.take(covering, covers=True)
+    fused = _fused(pool.candidates(), query, yardstick)
+    best = {pool.ids[r.cell]: r for r in fused.ranked}
+    known = await cells.cells(tx, context.info.mesh_id, list(best))
+    return Gathered(tuple(_hit(c, best[c.cell_id]) for c in known), fused.below_floor)
 
 
-async def _nearest(tx: Tx, context: Context, query: Query, clauses: Clauses) -> list[Near]:
-    """The vector list: exact where a filter leaves few cells, or where the index falls short."""
-    mesh_id, depth = context.info.mesh_id, max(query.k, DEPTH)
-    if query.mode is RecallMode.VECTOR:
-        depth = query.k
+def _fused(candidates: list[Candidate], query: Query, yardstick: Baseline) -> fusion.Fused:
+    weights = replace(fusion.SHIPPED, floor=query.floor)
+    return fusion.fuse(candidates, yardstick, query.k, weights=weights, mode=query.mode)
+
+
+def _hit(cell: Cell, ranked: Ranked) -> Hit:
+    parts: Mapping[str, float] = {
+        "vector": ranked.vector,
+        "lexical": ranked.lexical,
+        "addressed": ranked.addressed,
+        "lent": ranked.lent,
+        "standing": ranked.standing,
+    }
+    return Hit(cell, ranked.score, parts)
+
+
+async def _listing(
+    tx: Tx, context: Context, query: Query, clauses: Clauses, depth: int
+) -> tuple[Listing | None, bool]:
+    """The vector list, and whether it is exact, as it is where a filter leaves few cells."""
+    mesh_id = context.info.mesh_id
     if clauses.narrow:
         passing = await search.matching(tx, mesh_id, 0, clauses)
         if len(passing) <= search.EXACT_MAX:
-            return await search.exact(tx, mesh_id, passing, query.vector, depth)
-    near = await search.nearest(tx, mesh_id, 0, query.vector, depth, clauses)
-    if len(near) < query.k:
+            return search.exact(mesh_id, 0, passing, query.vector, depth, clauses), True
+    return search.nearest(mesh_id, 0, query.vector, depth, clauses, sure=query.k), False
+
+
+async def _near_cells(
+    tx: Tx, context: Context, query: Query, clauses: Clauses
+) -> list[tuple[Cell, float]]:
+    """The nearest cells themselves, with their cosines."""
+    listing, is_exact = await _listing(tx, context, query, clauses, query.k)
+    near = await facts.found_cells(tx, listing)
+    if len(near) < query.k and not is_exact:
         # A small mesh beside large ones: the shared index gives up before it has met enough.
-        near = await search.scan(tx, mesh_id, 0, query.vector, depth, clauses)
+        listing = search.scan(context.info.mesh_id, 0, query.vector, query.k, clauses)
+        near = await facts.found_cells(tx, listing)
     return near
 
 
-async def _covered(tx: Tx, context: Context, query: Query, clauses: Clauses) -> dict[CellId, float]:
-    """The full-text list: coverage by cell, best first."""
+async def _near_facts(
+    tx: Tx, context: Context, query: Query, clauses: Clauses, now: datetime
+) -> list[Fact]:
+    """The nearest cells and those around them."""
+    depth = max(query.k, DEPTH)
+    listing, is_exact = await _listing(tx, context, query, clauses, depth)
+    found = await facts.candidates(tx, listing, 0, query.vector, _AROUND_NEAR, now)
+    if not is_exact and sum(f.way is Way.LIST for f in found[: query.k]) < query.k:
+        listing = search.scan(context.info.mesh_id, 0, query.vector, depth, clauses)
+        found = await facts.candidates(tx, listing, 0, query.vector, _AROUND_NEAR, now)
+    return found
+
+
+async def _words(tx: Tx, context: Context, query: Query, clauses: Clauses) -> Listing | None:
+    """The full-text list."""
     mesh_id = context.info.mesh_id
     words = await lexical.count_words(tx, mesh_id, query.text)
     counts = [TermCount(w.lexeme, w.documents) for w in words.words]
     terms = fusion.choose_terms(counts, words.documents)
-    found = await lexical.search_words(
-        tx,
+    return lexical.search_words(
         mesh_id,
         0,
         clauses,
@@ -130,71 +146,64 @@ async def _covered(tx: Tx, context: Context, query: Query, clauses: Clauses) -> 
         length=words.length,
         length_share=fusion.LENGTH_SHARE,
     )
-    return {c.cell_id: c.coverage for c in found}
 
 
-async def _candidates(
-    tx: Tx,
-    context: Context,
-    query: Query,
-    near: Sequence[Near],
-    coverage: Mapping[CellId, float],
-    clauses: Clauses,
-    now: datetime,
-) -> dict[CellId, Candidate]:
-    """Both lists and their neighbours, with facts and with who is whose neighbour."""
-    mesh_id = context.info.mesh_id
-    listed = [n.cell_id for n in near]
-    seeds = [*listed[:_SESSION_SEEDS], *list(coverage)[:_SESSION_SEEDS]]
-    beside = await search.session_neighbours(
-        tx, mesh_id, list(dict.fromkeys(seeds)), _SESSION_WIDTH
-    )
-    linked = await search.link_neighbours(
-        tx, mesh_id, 0, list(dict.fromkeys(listed[:_LINK_SEEDS])), _LINK_WIDTH
-    )
-    ids = dict.fromkeys(
-        [*listed, *coverage, *(n.neighbour_id for n in beside), *(n.neighbour_id for n in linked)]
-    )
-    found = await facts.candidate_facts(tx, mesh_id, list(ids), query.vector, clauses)
-    places = {f.cell_id: i for i, f in enumerate(found)}
-    closeness: dict[CellId, dict[int, float]] = {}
-    for n in beside:
-        _join(closeness, places, n.cell_id, n.neighbour_id, _beside(n.distance))
-    for n in linked:
-        # A hop costs 1/cosine in micro-units, so the cosine comes back from the cost.
-        share = fusion.LINK_CLOSENESS * 1_000_000 / n.distance
-        _join(closeness, places, n.cell_id, n.neighbour_id, share)
-    days = [max(0.0, (now - f.used_at).total_seconds() / _DAY_S) for f in found]
-    saliences = decay.saliences_at(np.array([f.salience for f in found]), np.array(days)).tolist()
-    return {
-        f.cell_id: Candidate(
-            cell=place,
-            cosine=f.cosine,
-            coverage=coverage.get(f.cell_id, 0.0),
-            addressed=f.author in query.about,
-            neighbours=tuple(
-                Neighbour(*pair) for pair in sorted(closeness.get(f.cell_id, {}).items())
-            ),
-            salience=salience,
-            closed=not f.stands,
-        )
-        for place, (f, salience) in enumerate(zip(found, saliences, strict=True))
-    }
+class _Pool:
+    """Candidates of one recall by their place in it, and which of them lie beside each other."""
+
+    def __init__(self, about: frozenset[AgentId]) -> None:
+        self._about = about
+        self.ids: list[CellId] = []
+        self._places: dict[CellId, int] = {}
+        self._facts: list[Fact] = []
+        self._coverage: dict[int, float] = {}
+        self._beside: dict[tuple[int, int], float] = {}
+
+    def take(self, found: list[Fact], *, covers: bool = False) -> None:
+        """A list with its neighbours; ``covers`` says that its worth is a coverage."""
+        listed: dict[int, int] = {}
+        for fact in found:
+            place = self._places.setdefault(fact.cell_id, len(self.ids))
+            if place == len(self.ids):
+                self.ids.append(fact.cell_id)
+                self._facts.append(fact)
+            if fact.way is Way.LIST:
+                listed[fact.place] = place
+                if covers:
+                    self._coverage[place] = fact.worth
+            elif (seed := listed.get(fact.place, place)) != place:
+                self._join(min(seed, place), max(seed, place), _closeness(fact))
+
+    def _join(self, one: int, other: int, share: float) -> None:
+        """Both are neighbours of each other; the closer of two ways counts."""
+        pair = (one, other)
+        self._beside[pair] = max(share, self._beside.get(pair, 0.0))
+
+    def candidates(self) -> list[Candidate]:
+        """What fusion is told, in the order of the places."""
+        neighbours: list[list[Neighbour]] = [[] for _ in self.ids]
+        for (one, other), share in sorted(self._beside.items()):
+            neighbours[one].append(Neighbour(other, share))
+            neighbours[other].append(Neighbour(one, share))
+        idle = np.maximum(0.0, [f.idle_days for f in self._facts])
+        saliences = decay.saliences_at(np.array([f.salience for f in self._facts]), idle).tolist()
+        return [
+            Candidate(
+                cell=place,
+                cosine=fact.cosine,
+                coverage=self._coverage.get(place, 0.0),
+                addressed=fact.author in self._about,
+                neighbours=tuple(neighbours[place]),
+                salience=salience,
+                closed=not fact.stands,
+            )
+            for place, (fact, salience) in enumerate(zip(self._facts, saliences, strict=True))
+        ]
 
 
-def _beside(steps: int) -> float:
-    return fusion.SESSION_CLOSENESS[min(abs(steps), len(fusion.SESSION_CLOSENESS)) - 1]
-
-
-def _join(
-    closeness: dict[CellId, dict[int, float]],
-    places: Mapping[CellId, int],
-    one: CellId,
-    other: CellId,
-    share: float,
-) -> None:
-    """Both cells are neighbours of each other; the closer of two ways counts."""
-    if one in places and other in places:
-        for here, there in ((one, other), (other, one)):
-            known = closeness.setdefault(here, {})
-            known[places[there]] = max(share, known.get(places[there], 0.0))
+def _closeness(fact: Fact) -> float:
+    if fact.way is Way.SESSION:
+        steps = min(abs(fact.distance), len(fusion.SESSION_CLOSENESS))
+        return fusion.SESSION_CLOSENESS[steps - 1]
+    # A hop costs 1/cosine in micro-units, so the cosine comes back from the cost.
+    return fusion.LINK_CLOSENESS * MICRO / fact.distance

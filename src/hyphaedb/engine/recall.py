@@ -6,13 +6,13 @@ with too little evidence is empty and says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 import numpy as np
 
 from hyphaedb.engine import validation
-from hyphaedb.engine.candidates import Found, Query, gather
+from hyphaedb.engine.candidates import Query, gather
 from hyphaedb.engine.composing import embed
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.identity import named
@@ -21,7 +21,6 @@ from hyphaedb.engine.reader_trace import ReaderTrace
 from hyphaedb.engine.reading import tokens_of
 from hyphaedb.model import (
     BeaconMatch,
-    CellId,
     CellType,
     Filter,
     Hit,
@@ -32,7 +31,6 @@ from hyphaedb.model import (
 from hyphaedb.protocol import fusion
 from hyphaedb.protocol.calibration import Baseline, calibrate
 from hyphaedb.store import cells, search
-from hyphaedb.store.pool import Tx
 from hyphaedb.store.traces import headline
 
 #: Tokens around a hit: source, time, score.
@@ -85,14 +83,13 @@ class Recaller:
         async with context.database.statement() as tx:
             clauses = await search.resolve(tx, context.info.mesh_id, wanted, now=now, as_of=as_of)
             found = await gather(tx, context, asked, yardstick, clauses, now)
-            hits = await self._hydrate(tx, found.best)
-        kept, spent = _within(hits, budget)
+        kept, spent = _within(found.best, budget)
         if reader is not None and kept:
             named_session = (
                 SessionId(named(context.info.mesh_id, session)) if session is not None else None
             )
             self._trace.note(reader, [h.cell.cell_id for h in kept], named_session)
-        return Recalled(tuple(kept), found.below_floor, len(hits) - len(kept), spent)
+        return Recalled(tuple(kept), found.below_floor, len(found.best) - len(kept), spent)
 
     async def _ask(self, text: str, mode: RecallMode, floor: float, k: int) -> Query:
         """The question taken apart: a name in it says whom it is about, the rest is embedded."""
@@ -109,13 +106,6 @@ class Recaller:
             none = np.zeros((0, self._context.info.dimension), np.float32)
             self._baseline = calibrate(none, shipped).floor
         return self._baseline
-
-    async def _hydrate(self, tx: Tx, best: Sequence[Found]) -> list[Hit]:
-        """Cells for the best candidates, in their order."""
-        mesh_id = self._context.info.mesh_id
-        known = await cells.cells(tx, mesh_id, [f.cell_id for f in best])
-        parts: Mapping[CellId, Found] = {f.cell_id: f for f in best}
-        return [Hit(c, parts[c.cell_id].score, parts[c.cell_id].parts) for c in known]
 
     async def beacon_dry_run(
         self,
@@ -138,8 +128,8 @@ class Recaller:
             mesh_id = context.info.mesh_id
             clauses = await search.resolve(tx, mesh_id, wanted, now=context.now())
             clauses = search.with_any_tag(clauses, any_tag)
-            near = await search.scan(tx, mesh_id, 0, vectors[0], most, clauses)
-            near = [n for n in near if n.cosine >= least]
+            listing = search.scan(mesh_id, 0, vectors[0], most, clauses)
+            near = [n for n in await search.near(tx, listing) if n.cosine >= least]
             known = {
                 c.cell_id: c for c in await cells.cells(tx, mesh_id, [n.cell_id for n in near])
             }
@@ -150,7 +140,7 @@ class Recaller:
         ]
 
 
-def _within(hits: list[Hit], budget: int) -> tuple[list[Hit], int]:
+def _within(hits: Sequence[Hit], budget: int) -> tuple[list[Hit], int]:
     """The first hits that fit the token budget, at least one."""
     kept: list[Hit] = []
     spent = 0

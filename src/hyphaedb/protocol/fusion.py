@@ -170,8 +170,7 @@ class Neighbour(NamedTuple):
     closeness: float
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A cell some list proposed.
 
     ``cosine`` is exact whichever list it came from. ``coverage`` is the lexical search's score, 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hyphaedb.model import CellId, MeshId
 from hyphaedb.store.pool import Tx, rows
-from hyphaedb.store.search import Clauses
+from hyphaedb.store.search import Clauses, Listing
 from hyphaedb.store.sql import composed, query
 
 #: Rows one search reads: twice what the protocol plans for, since counts lag behind by a batch.
@@ -37,14 +37,6 @@ class Words:
     length: float
 
 
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """A cell and how much of what was asked it covers: about 0 to 1 with weights that sum up so."""
-
-    cell_id: CellId
-    coverage: float
-
-
 async def count_words(tx: Tx, mesh_id: MeshId, text: str) -> Words:
     """The lexemes of a text with their counts. None where it has nothing but stop words."""
     found = await rows(tx, query("word_counts"), {"mesh_id": mesh_id, "text": text})
@@ -55,8 +47,7 @@ async def count_words(tx: Tx, mesh_id: MeshId, text: str) -> Words:
     return Words(words, documents, max(1.0, lexemes / max(documents, 1)))
 
 
-async def search_words(
-    tx: Tx,
+def search_words(
     mesh_id: MeshId,
     layer: int,
     clauses: Clauses,
@@ -68,15 +59,16 @@ async def search_words(
     all_of: Sequence[str],
     length: float,
     length_share: float,
-) -> list[Covered]:
-    """The ``k`` cells that cover most, best first.
+) -> Listing | None:
+    """The ``k`` cells that cover most, best first: their worth is the coverage, about 0 to 1 with
+    weights that sum up so. None where there is nothing to search.
 
     Cells with any of ``any_of``, or with all of ``all_of``, are read, ROWS_MAX at most. A cell
     scores the sum of weight times ts_rank over ``lexemes``, divided by 1 - share + share times
     its own length over ``length``.
     """
     if clauses.impossible or not lexemes or not (any_of or all_of):
-        return []
+        return None
     seek = [_quoted(lexeme) for lexeme in any_of]
     if all_of:
         seek.append("(" + " & ".join(_quoted(lexeme) for lexeme in all_of) + ")")
@@ -89,8 +81,16 @@ async def search_words(
         "length": length,
         "share": length_share,
     }
-    sql = composed("search_words", clauses.names, layer=layer, limit=k, rows=ROWS_MAX)
-    return [Covered(r[0], r[1]) for r in await rows(tx, sql, values)]
+    numbers = {"layer": layer, "limit": k, "rows": ROWS_MAX}
+    return Listing("search_words", clauses.names, numbers, values)
+
+
+async def covered(tx: Tx, listing: Listing | None) -> list[tuple[CellId, float]]:
+    """The cells of a list of words with their coverage, in its order."""
+    if listing is None:
+        return []
+    sql = composed(listing.query, listing.clauses, **listing.numbers)
+    return [(r[0], r[1]) for r in await rows(tx, sql, listing.values)]
 
 
 def _quoted(lexeme: str) -> str:

@@ -1,4 +1,4 @@
-"""Recall's lists: nearest vectors, session and link neighbours, the latest; and the tail's drain.
+"""Recall's lists: nearest vectors, exact or by the index, under a filter; and the tail's drain.
 
 A filter is a set of named clauses. Where few cells pass it (:func:`matching`) their vectors are
 measured one by one; where many do, the index scan goes on until enough have passed.
@@ -21,7 +21,7 @@ from hyphaedb.store.vectors import Vector
 #: Up to this many matching cells an exact scan of them is quicker than a filtered index scan,
 #: and never misses.
 EXACT_MAX = 5_000
-#: The index search looks at twice as many candidates as it returns, a hundred at least.
+#: The index search looks at twice as many candidates as must be right, a hundred at least.
 EF_LEAST, EF_MOST = 100, 1_000
 
 _STANDING = ("where_standing",)
@@ -33,15 +33,6 @@ class Near:
 
     cell_id: CellId
     cosine: float
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A cell beside another: ``steps`` in its session, or the hop's cost in micro-units."""
-
-    cell_id: CellId
-    neighbour_id: CellId
-    distance: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,44 +107,74 @@ def standing(mesh_id: MeshId, now: datetime) -> Clauses:
     return Clauses(_STANDING, {"mesh_id": mesh_id, "now": now}, False, False)
 
 
-async def nearest(
-    tx: Tx, mesh_id: MeshId, layer: int, vector: Vector, k: int, clauses: Clauses
-) -> list[Near]:
-    """The ``k`` nearest cells that pass, indexed and fresh, nearest first. Approximate: the
-    index finds about 99 of 100; what is in the tail is never missed."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing:
+    """A list that may be read alone or within another statement (see ``facts``): a query of
+    search.sql with its clauses, its numbers and its values."""
+
+    query: str
+    clauses: tuple[str, ...]
+    numbers: dict[str, int]
+    values: dict[str, Any]
+
+
+def nearest(
+    mesh_id: MeshId,
+    layer: int,
+    vector: Vector,
+    k: int,
+    clauses: Clauses,
+    *,
+    sure: int | None = None,
+) -> Listing | None:
+    """The ``k`` nearest cells that pass, indexed and fresh, nearest first. Approximate: of the
+    first ``sure`` (all, if left out) the index finds about 99 of 100, of the others nine of ten;
+    what is in the tail is never missed. None where no cell can pass."""
     if clauses.impossible:
-        return []
+        return None
     plain = clauses.names == _STANDING
-    sql = composed(
-        "search_nearest" if plain else "search_filtered",
-        clauses.names,
-        layer=layer,
-        dimension=vector.shape[0],
-        limit=k,
-        ef=min(max(EF_LEAST, 2 * k), EF_MOST),
-    )
-    return _near(await rows(tx, sql, {**clauses.values, "mesh_id": mesh_id, "e": vector}))
+    numbers = {
+        "layer": layer,
+        "dimension": vector.shape[0],
+        "limit": k,
+        "ef": min(max(EF_LEAST, 2 * (k if sure is None else sure)), EF_MOST),
+    }
+    values = {**clauses.values, "mesh_id": mesh_id, "e": vector}
+    return Listing("search_nearest" if plain else "search_filtered", clauses.names, numbers, values)
 
 
-async def exact(
-    tx: Tx, mesh_id: MeshId, cell_ids: Sequence[CellId], vector: Vector, k: int
-) -> list[Near]:
-    """The ``k`` nearest among given cells; exact."""
+def exact(
+    mesh_id: MeshId,
+    layer: int,
+    cell_ids: Sequence[CellId],
+    vector: Vector,
+    k: int,
+    clauses: Clauses,
+) -> Listing | None:
+    """The ``k`` nearest among given cells, which pass ``clauses``; exact. None without cells."""
     if not cell_ids:
-        return []
-    sql = query("search_exact", dimension=vector.shape[0], limit=k)
-    return _near(await rows(tx, sql, {"mesh_id": mesh_id, "cell_ids": list(cell_ids), "e": vector}))
+        return None
+    numbers = {"layer": layer, "dimension": vector.shape[0], "limit": k}
+    values = {**clauses.values, "mesh_id": mesh_id, "cell_ids": list(cell_ids), "e": vector}
+    return Listing("search_exact", clauses.names, numbers, values)
 
 
-async def scan(
-    tx: Tx, mesh_id: MeshId, layer: int, vector: Vector, k: int, clauses: Clauses
-) -> list[Near]:
+def scan(mesh_id: MeshId, layer: int, vector: Vector, k: int, clauses: Clauses) -> Listing | None:
     """The slow truth of :func:`nearest`: measures every vector of the mesh. For tests, probes
     and meshes so small that the index, shared with others, would miss them."""
     if clauses.impossible:
+        return None
+    numbers = {"layer": layer, "dimension": vector.shape[0], "limit": k}
+    values = {**clauses.values, "mesh_id": mesh_id, "e": vector}
+    return Listing("search_scan", clauses.names, numbers, values)
+
+
+async def near(tx: Tx, listing: Listing | None) -> list[Near]:
+    """The cells of a list of vectors with their cosines, in its order."""
+    if listing is None:
         return []
-    sql = composed("search_scan", clauses.names, layer=layer, dimension=vector.shape[0], limit=k)
-    return _near(await rows(tx, sql, {**clauses.values, "mesh_id": mesh_id, "e": vector}))
+    sql = composed(listing.query, listing.clauses, **listing.numbers)
+    return [Near(r[0], 1.0 - r[1]) for r in await rows(tx, sql, listing.values)]
 
 
 async def matching(
@@ -166,22 +187,6 @@ async def matching(
     return [r[0] for r in await rows(tx, sql, {**clauses.values, "mesh_id": mesh_id})]
 
 
-async def session_neighbours(
-    tx: Tx, mesh_id: MeshId, cell_ids: Sequence[CellId], width: int = 2
-) -> list[Neighbour]:
-    """Up to ``width`` active cells before (negative steps) and after each cell in its session."""
-    values = {"mesh_id": mesh_id, "cell_ids": list(cell_ids), "width": width}
-    return [Neighbour(*r) for r in await rows(tx, query("session_neighbours"), values)]
-
-
-async def link_neighbours(
-    tx: Tx, mesh_id: MeshId, layer: int, cell_ids: Sequence[CellId], width: int = 8
-) -> list[Neighbour]:
-    """Up to ``width`` cheapest own links of each cell (not those that point to it)."""
-    values = {"mesh_id": mesh_id, "cell_ids": list(cell_ids), "width": width}
-    return [Neighbour(*r) for r in await rows(tx, query("link_neighbours", layer=layer), values)]
-
-
 async def drain(tx: Tx, mesh_id: MeshId, batch: int) -> int:
     """Move up to ``batch`` linked vectors into the index, oldest first; returns how many. Costs
     about 4 ms each. Two at once share the work; neither waits for whoever holds a row."""
@@ -192,10 +197,6 @@ async def tail_count(tx: Tx, mesh_id: MeshId, limit: int = 20_001) -> int:
     """How many vectors wait for the index, counted no further than ``limit``."""
     found = await row(tx, query("tail_count"), {"mesh_id": mesh_id, "limit": limit})
     return int(found[0]) if found else 0
-
-
-def _near(found: list[tuple[Any, ...]]) -> list[Near]:
-    return [Near(r[0], 1.0 - r[1]) for r in found]
 
 
 async def indexed_count(tx: Tx, dimension: int, limit: int) -> int:

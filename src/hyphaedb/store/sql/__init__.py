@@ -84,8 +84,14 @@ def query(name: str, **numbers: int) -> bytes:
 
 
 @lru_cache(maxsize=None, typed=True)
-def composed(name: str, clauses: tuple[str, ...], **numbers: int) -> bytes:
-    """A query whose ``{where}`` is filled with named clauses, joined by AND in the order given."""
+def composed(
+    name: str, clauses: tuple[str, ...], found: str | None = None, **numbers: int
+) -> bytes:
+    """A query whose ``{where}`` is filled with named clauses, joined by AND in the order given,
+    and whose ``{found}`` is the query of that name, under the same clauses."""
     where = "".join(f" AND {catalogue()[clause]}" for clause in clauses)
-    text = catalogue()[name].replace("{where}", where)
+    text = catalogue()[name]
+    if found is not None:
+        text = text.replace("{found}", catalogue()[found])
+    text = text.replace("{where}", where)
     return _rendered(text, numbers).replace(")s", ")b").encode()

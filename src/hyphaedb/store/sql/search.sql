@@ -1,4 +1,5 @@
--- Recall's lists: nearest vectors, words, neighbours, time. {layer}, {dimension} and {limit} are
+-- Recall's lists: nearest vectors and words, each cell with its worth and its place in the list;
+-- facts.sql reads on from them. {layer}, {dimension} and {limit} are
 -- literals: a parameter would lose the partial HNSW index, or its cost, under a generic plan.
 
 -- name: search_nearest
@@ -21,8 +22,9 @@ WITH near AS MATERIALIZED (
       AND (expires_at IS NULL OR expires_at > %(now)s::timestamptz)
     ORDER BY 2 LIMIT {limit}
 )
-SELECT cell_id, distance FROM (SELECT * FROM near UNION ALL SELECT * FROM tail) x
-ORDER BY distance, cell_id LIMIT {limit};
+SELECT cell_id, distance, row_number() OVER (ORDER BY distance, cell_id) AS place
+FROM (SELECT * FROM near UNION ALL SELECT * FROM tail) x
+ORDER BY place LIMIT {limit};
 
 -- name: search_filtered
 -- The same under any filter: the tail is sorted before it is joined with its cells, so that only
@@ -47,12 +49,14 @@ WITH near AS MATERIALIZED (
     WHERE c.mesh_id = %(mesh_id)s {where}
     ORDER BY f.distance LIMIT {limit}
 )
-SELECT cell_id, distance FROM (SELECT * FROM near UNION ALL SELECT * FROM tail) x
-ORDER BY distance, cell_id LIMIT {limit};
+SELECT cell_id, distance, row_number() OVER (ORDER BY distance, cell_id) AS place
+FROM (SELECT * FROM near UNION ALL SELECT * FROM tail) x
+ORDER BY place LIMIT {limit};
 
 -- name: search_exact
 -- The nearest among given cells, by their vectors alone.
-SELECT cell_id, e <=> %(e)s::halfvec AS distance
+SELECT cell_id, e <=> %(e)s::halfvec AS distance,
+       row_number() OVER (ORDER BY e <=> %(e)s::halfvec, cell_id) AS place
 FROM (
     SELECT cell_id, e FROM hyphaedb.cell_vector
     WHERE mesh_id = %(mesh_id)s AND cell_id = ANY(%(cell_ids)s::uuid[])
@@ -62,11 +66,12 @@ FROM (
     WHERE mesh_id = %(mesh_id)s AND cell_id = ANY(%(cell_ids)s::uuid[])
       AND dimension = {dimension}
 ) v
-ORDER BY distance, cell_id LIMIT {limit};
+ORDER BY place LIMIT {limit};
 
 -- name: search_scan
 -- The slow truth of search_nearest: every vector of the mesh is measured. Without the cast that
 -- the index is built over, no plan can use it.
+SELECT cell_id, distance, row_number() OVER (ORDER BY distance, cell_id) AS place FROM (
 SELECT c.cell_id, v.e <=> %(e)s::halfvec AS distance
 FROM (
     SELECT mesh_id, cell_id, e FROM hyphaedb.cell_vector
@@ -77,7 +82,8 @@ FROM (
 ) v
 JOIN hyphaedb.cell c ON c.mesh_id = v.mesh_id AND c.cell_id = v.cell_id
 WHERE c.mesh_id = %(mesh_id)s {where}
-ORDER BY distance, c.cell_id LIMIT {limit};
+ORDER BY distance, c.cell_id LIMIT {limit}
+) x ORDER BY place;
 
 -- name: search_matching
 -- Cells that pass a filter, no more than the limit.
@@ -158,52 +164,22 @@ LIMIT 5000;
 WITH asked AS MATERIALIZED (
     SELECT a.lexeme::tsquery AS lexeme, a.weight
     FROM unnest(%(lexemes)s::text[], %(weights)s::double precision[]) AS a (lexeme, weight)
+), scored AS (
+    SELECT c.cell_id,
+           s.covered / (1.0::double precision - %(share)s::double precision
+               + %(share)s::double precision * c.lexemes / %(length)s::double precision)
+               AS coverage
+    FROM (
+        SELECT c.cell_id, c.lexemes, c.tsv FROM hyphaedb.cell c
+        WHERE c.mesh_id = %(mesh_id)s AND c.layer = {layer} AND c.tsv @@ %(seek)s::tsquery {where}
+        LIMIT {rows}
+    ) c
+    CROSS JOIN LATERAL (
+        SELECT sum(a.weight * ts_rank('{1,1,1,1}', c.tsv, a.lexeme)) FROM asked a
+    ) s (covered)
 )
-SELECT c.cell_id,
-       s.covered / (1.0::double precision - %(share)s::double precision
-           + %(share)s::double precision * c.lexemes / %(length)s::double precision) AS coverage
-FROM (
-    SELECT c.cell_id, c.lexemes, c.tsv FROM hyphaedb.cell c
-    WHERE c.mesh_id = %(mesh_id)s AND c.layer = {layer} AND c.tsv @@ %(seek)s::tsquery {where}
-    LIMIT {rows}
-) c
-CROSS JOIN LATERAL (
-    SELECT sum(a.weight * ts_rank('{1,1,1,1}', c.tsv, a.lexeme)) FROM asked a
-) s (covered)
-ORDER BY coverage DESC, c.cell_id LIMIT {limit};
-
--- name: session_neighbours
--- The cells stored just before and after each given cell in its session, with their distance in
--- steps (negative is before).
-SELECT c.cell_id, n.cell_id, n.steps
-FROM hyphaedb.cell c
-CROSS JOIN LATERAL (
-    (SELECT p.cell_id, -(row_number() OVER (ORDER BY p.cell_id DESC))::integer AS steps
-     FROM hyphaedb.cell p
-     WHERE p.mesh_id = c.mesh_id AND p.session_id = c.session_id AND p.cell_id < c.cell_id
-       AND p.state = 'active'
-     ORDER BY p.cell_id DESC LIMIT %(width)s::integer)
-    UNION ALL
-    (SELECT p.cell_id, (row_number() OVER (ORDER BY p.cell_id))::integer
-     FROM hyphaedb.cell p
-     WHERE p.mesh_id = c.mesh_id AND p.session_id = c.session_id AND p.cell_id > c.cell_id
-       AND p.state = 'active'
-     ORDER BY p.cell_id LIMIT %(width)s::integer)
-) n
-WHERE c.mesh_id = %(mesh_id)s AND c.cell_id = ANY(%(cell_ids)s::uuid[])
-  AND c.session_id IS NOT NULL;
-
--- name: link_neighbours
--- The cells each given cell links to, nearest first, with hop costs.
-SELECT l.cell_id, t.cell_id, x.cost
-FROM hyphaedb.link l
-CROSS JOIN LATERAL (
-    SELECT u.ordinal, u.cost FROM unnest(l.targets, l.costs) AS u (ordinal, cost)
-    ORDER BY u.cost, u.ordinal LIMIT %(width)s::integer
-) x
-JOIN hyphaedb.link t ON t.mesh_id = l.mesh_id AND t.layer = l.layer AND t.ordinal = x.ordinal
-WHERE l.mesh_id = %(mesh_id)s AND l.layer = {layer}
-  AND l.cell_id = ANY(%(cell_ids)s::uuid[]);
+SELECT cell_id, coverage, row_number() OVER (ORDER BY coverage DESC, cell_id) AS place
+FROM scored ORDER BY place LIMIT {limit};
 
 -- name: tail_drain
 -- Move linked cells' vectors from the tail into the indexed table. A search sees each of them in
