@@ -65,6 +65,13 @@ def translate(error: psycopg.Error) -> HyphaeError:
             "Point HYPHAEDB_DATABASE_URL at the primary server.",
             retry_after_s=RETRY_S,
         )
+    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
+        return _unconnected(error, said)
+    return HyphaeError(f"The database refused a statement ({said}).", "Report this as a bug.")
+
+
+def _unconnected(error: psycopg.Error, said: str) -> Unavailable:
+    """There was no connection to be had, or it broke."""
     if isinstance(error, PoolClosed):
         return Unavailable(
             "The mesh, or the home it belongs to, is closed.", "Open it again with open_mesh()."
@@ -75,13 +82,11 @@ def translate(error: psycopg.Error) -> HyphaeError:
             "Check that it runs; under load, raise HYPHAEDB_POOL_SIZE or send less at a time.",
             retry_after_s=RETRY_S,
         )
-    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
-        return Unavailable(
-            f"The database cannot be reached ({said}).",
-            "Check that it runs and that HYPHAEDB_DATABASE_URL is right, then try again.",
-            retry_after_s=RETRY_S,
-        )
-    return HyphaeError(f"The database refused a statement ({said}).", "Report this as a bug.")
+    return Unavailable(
+        f"The database cannot be reached ({said}).",
+        "Check that it runs and that HYPHAEDB_DATABASE_URL is right, then try again.",
+        retry_after_s=RETRY_S,
+    )
 
 
 def translate_connect(error: psycopg.Error) -> HyphaeError:
