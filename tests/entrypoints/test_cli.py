@@ -315,6 +315,21 @@ class TestHomes:
         assert {mesh_name, f"{mesh_name}-2"} <= {m["name"] for m in listed.json["meshes"]}
         assert again.code == 65
 
+    async def test_a_mesh_is_dropped_only_by_who_says_so_twice(
+        self, cli: Cli, mesh_name: str
+    ) -> None:
+        unsure = await cli("mesh", "drop", mesh_name)
+        assert unsure.code == 64
+        assert "--yes" in unsure.err
+        assert mesh_name in [
+            m["name"] for m in (await cli("mesh", "list", "--json")).json["meshes"]
+        ]
+
+        dropped = await cli("mesh", "drop", mesh_name, "--yes", "--json")
+
+        assert dropped.json == {"mesh": mesh_name, "cells": 0}
+        assert (await cli("mesh", "drop", mesh_name, "--yes")).code == 66
+
     async def test_the_schema_is_migrated_when_asked_and_once(
         self, cli: Cli, empty_url: str
     ) -> None:

@@ -92,9 +92,10 @@ class TestRun:
         assert "Apache-2.0" in said
 
     async def test_json_is_one_object_whose_figures_follow_from_its_waves(
-        self, config: Config, small: sample.Sample, capsys: pytest.CaptureFixture[str]
+        self, config: Config, home: Home, small: sample.Sample, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        code = await main.run(config, as_json=True, fast=True, sample=small)
+        """And with ``keep`` its mesh is there afterwards, for the commands that are proposed."""
+        code = await main.run(config, as_json=True, fast=True, keep=True, sample=small)
 
         shown: dict[str, Any] = json.loads(capsys.readouterr().out)
         assert code == 0
@@ -107,6 +108,7 @@ class TestRun:
         assert figures["delivered"] == len(pairs)
         assert figures["right"] == sum(agent in named for agent, named in pairs)
         assert shown["figures"]["broadcast"]["recall"] == 1.0
+        assert await home.drop(shown["mesh"]) >= len(small.earlier)
 
     async def test_it_leaves_other_meshes_alone(
         self, config: Config, home: Home, small: sample.Sample, capsys: pytest.CaptureFixture[str]
@@ -118,4 +120,5 @@ class TestRun:
         await main.run(config, as_json=True, fast=True, sample=small)
 
         assert json.loads(capsys.readouterr().out)["mesh"].startswith("demo-")
+        assert [info.name for info in await home.meshes() if "demo" in info.name] == ["demo"]
         assert (await mine.agents(), (await mine.stats()).cells) == (agents, cells)

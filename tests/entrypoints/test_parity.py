@@ -45,6 +45,7 @@ BESIDE_THE_VERBS = {
     "readyz": "whether it can do its work",
     "list_meshes": "meshes themselves belong to the home",
     "create_mesh": "meshes themselves belong to the home",
+    "drop_mesh": "meshes themselves belong to the home",
     "lease_inbox": "inbox with a lease writes, so it is a POST",
 }
 

@@ -214,6 +214,22 @@ class TestServer:
         assert "http://" not in described
         assert "https://" not in described
 
+    async def test_a_mesh_that_is_dropped_is_gone_and_can_be_made_anew(
+        self, http: httpx2.AsyncClient, remote: RemoteMesh
+    ) -> None:
+        await remote.register("ada")
+        await remote.store("It goes with its mesh.", agent="ada")
+        name = remote.info.name
+        path = f"/v1/meshes/{name.replace('/', '%2F')}"
+
+        dropped = await http.delete(path)
+
+        assert (dropped.status_code, dropped.json()) == (200, {"count": 1})
+        assert problem(await http.delete(path)) == (404, "not_found")
+        assert problem(await http.get(path)) == (404, "not_found")
+        assert (await http.post("/v1/meshes", json={"name": name})).status_code == 201
+        assert (await remote.stats()).cells == 0
+
     async def test_its_description_names_the_shape_of_every_problem(
         self, http: httpx2.AsyncClient
     ) -> None:

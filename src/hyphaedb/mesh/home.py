@@ -21,6 +21,7 @@ from uuid import UUID
 from hyphaedb.config import Config
 from hyphaedb.engine import validation
 from hyphaedb.engine.context import Context
+from hyphaedb.engine.dropping import drop
 from hyphaedb.engine.failpoints import NO_FAILPOINTS, Failpoints
 from hyphaedb.engine.identity import Clock, Ids
 from hyphaedb.engine.law import Law
@@ -213,6 +214,17 @@ class Home:
             )
         await ensure_vector_index(self._database, embedder.dimension)
         return made.info
+
+    async def drop(self, name: str) -> int:
+        """Erase a mesh and everything in it, for good; returns how many cells that were.
+
+        Closes it first where this home has it open. Conflict while another process works it.
+        """
+        info = await self._named(name)
+        for mesh in [m for m in self._open if m.info.mesh_id == info.mesh_id]:
+            await mesh.close()
+        wiring, lease_s = self._wiring, self.config.lease_s
+        return await drop(self._database, info, self._ids.new(), wiring.clock, lease_s)
 
     async def meshes(self) -> Sequence[MeshInfo]:
         """All meshes of this database by name."""

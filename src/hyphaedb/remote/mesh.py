@@ -53,6 +53,12 @@ async def remote_create(connection: Connection, name: str) -> MeshInfo:
     return await connection.call("POST", "/v1/meshes", MeshInfo, body={"name": name})
 
 
+async def remote_drop(connection: Connection, name: str) -> int:
+    """Erase a mesh of a server for good; returns how many cells that were."""
+    path = f"/v1/meshes/{part(name)}"
+    return (await connection.call("DELETE", path, Count, patience_s=LONG_S)).count
+
+
 def _patience_s(timeout_s: float) -> float:
     """How long to wait for an answer that may itself wait ``timeout_s``, whatever that holds."""
     asked = timeout_s if isinstance(timeout_s, int | float) and timeout_s > 0 else 0.0

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
+from enum import StrEnum
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -20,6 +21,27 @@ from hyphaedb.store.sql import query
 MODEL_SPACE = UUID("6f1c1d0e-3c0b-5d2a-9a54-6879706861e0")
 MESHES_MAX = 1_000
 MUTES_MAX = 10_000
+
+
+class MeshPart(StrEnum):
+    """What a mesh is erased by, in this order."""
+
+    CELLS = "cells"
+    PRINCIPALS = "principals"
+    TERMS = "terms"
+    SESSIONS = "sessions"
+    ANSWERS = "answers"
+
+
+#: Rows of one batch of a drop. A cell takes its links, diffs and deliveries with it, thousands of
+#: rows at worst, and a batch must stay well below the statement timeout.
+DROP_ROWS = {
+    MeshPart.CELLS: 100,
+    MeshPart.PRINCIPALS: 100,
+    MeshPart.TERMS: 5_000,
+    MeshPart.SESSIONS: 5_000,
+    MeshPart.ANSWERS: 1_000,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +126,17 @@ async def meshes(tx: Tx, after: str = "", limit: int = MESHES_MAX) -> list[MeshR
     """Meshes by name, those behind ``after``."""
     found = await rows(tx, query("meshes"), {"after": after, "limit": limit})
     return [_mesh(r) for r in found]
+
+
+async def drop_part(tx: Tx, mesh_id: MeshId, part: MeshPart) -> int:
+    """Erase the next batch of a part of a mesh; 0 when nothing of it is left."""
+    values = {"mesh_id": mesh_id, "limit": DROP_ROWS[part]}
+    return await run(tx, query(f"drop_{part.value}"), values)
+
+
+async def drop_mesh(tx: Tx, mesh_id: MeshId) -> None:
+    """Erase a mesh with whatever is left in it, at once; drop its parts before."""
+    await run(tx, query("drop_mesh"), {"mesh_id": mesh_id})
 
 
 async def set_paused(tx: Tx, mesh_id: MeshId, paused: bool) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from hyphaedb.entrypoints.cli.calling import JsonOption, UrlOption, run
-from hyphaedb.entrypoints.cli.place import settings
-from hyphaedb.entrypoints.cli.printing import age, say, say_json, table
+from hyphaedb.entrypoints.cli.place import Place, server_url, settings
+from hyphaedb.entrypoints.cli.printing import age, counted, say, say_json, table
+from hyphaedb.errors import Invalid
 from hyphaedb.model import MeshInfo
 
 
@@ -36,6 +38,22 @@ def _meshes(app: typer.Typer) -> None:
         else:
             say([f"Made the mesh {made.name} for {made.model} ({made.dimension} numbers)."])
 
+    @group.command("drop")
+    def drop(
+        name: Annotated[str, typer.Argument(help="The mesh to erase.")],
+        yes: Annotated[bool, typer.Option("--yes", help="Do not ask for the name again.")] = False,
+        url: UrlOption = None,
+        as_json: JsonOption = False,
+    ) -> None:
+        """Erase a mesh and everything in it, for good."""
+        if not yes:
+            _sure(name)
+        erased = run(_drop(name, url))
+        if as_json:
+            say_json({"mesh": name, "cells": erased})
+        else:
+            say([f"Dropped the mesh {name} with {counted(erased, 'cell')}."])
+
     @group.command("list")
     def list_meshes(url: UrlOption = None, as_json: JsonOption = False) -> None:
         """All meshes, by name."""
@@ -47,6 +65,16 @@ def _meshes(app: typer.Typer) -> None:
         else:
             rows = [(m.name, _state(m), age(m.created_at), m.model) for m in found]
             say(table(("name", "state", "age", "model"), rows))
+
+
+def _sure(name: str) -> None:
+    """Ask for the name again; raises Invalid where nobody can answer or another name comes."""
+    if not sys.stdin.isatty():
+        raise Invalid(
+            "Nobody is there to confirm it.", "Pass --yes to erase the mesh all the same."
+        )
+    if typer.prompt(f"Everything in {name!r} will be gone. Its name again", err=True) != name:
+        raise Invalid("That is another name; nothing was erased.", "Type the mesh's own name.")
 
 
 def _state(mesh: MeshInfo) -> str:
@@ -67,6 +95,22 @@ async def _create(name: str, url: str | None) -> MeshInfo:
 
     async with await Home.open(config) as home:
         return await home.create(name)
+
+
+async def _drop(name: str, url: str | None) -> int:
+    config = settings()
+    # A server that runs here on the same database works the mesh, so it is asked to let go.
+    server = server_url(Place(None, url, False), config)
+    if server:
+        from hyphaedb.remote.connection import Connection
+        from hyphaedb.remote.mesh import remote_drop
+
+        async with Connection.to(server) as connection:
+            return await remote_drop(connection, name)
+    from hyphaedb.mesh import Home
+
+    async with await Home.open(config) as home:
+        return await home.drop(name)
 
 
 async def _list(url: str | None) -> Sequence[MeshInfo]:

@@ -66,12 +66,13 @@ def add(app: typer.Typer) -> None:
     @app.command("demo")
     def demo(
         fast: Annotated[bool, typer.Option("--fast", help="Do not wait for the reader.")] = False,
+        keep: Annotated[bool, typer.Option("--keep", help="Leave its mesh behind.")] = False,
         as_json: JsonOption = False,
     ) -> None:
         """Watch knowledge move between agents, on real text."""
         from hyphaedb.entrypoints.demo.main import run as show
 
-        raise typer.Exit(run(show(settings(), as_json=as_json, fast=fast)))
+        raise typer.Exit(run(show(settings(), as_json=as_json, fast=fast, keep=keep)))
 
 
 def _config(host: str | None, port: int | None) -> Config:

@@ -1,7 +1,7 @@
 """``hyphaedb demo``: the main job on real text, from an empty mesh to figures.
 
 Each run works in a mesh of its own under a name that was free, so it never meets what another run
-or the user has stored; nothing keeps running when it ends.
+or the user has stored. It is dropped at the end unless it is to be kept, and nothing keeps running.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from hyphaedb.config import Config
@@ -38,14 +39,17 @@ def free_name(taken: Collection[str]) -> str:
     )
 
 
-def commands(mesh: str, heard: story.Heard) -> list[tuple[str, str]]:
-    """Three commands that go on from what was seen, in the mesh the demo leaves behind.
+def commands(mesh: str, heard: story.Heard, *, kept: bool) -> list[tuple[str, str]]:
+    """What goes on from here: in the mesh where it was ``kept``, else how to keep it next time.
 
     They are spelt so that they run as they stand: `make demo` calls us by our path, which need not
     be on the reader's PATH.
     """
     by_path = Path(sys.argv[0]).name == "hyphaedb" and shutil.which("hyphaedb") is None
     us = sys.argv[0] if by_path else "hyphaedb"
+    own = ("A mesh for your own agents, with a server:", f"{us} up")
+    if not kept:
+        return [("The same, and its mesh stays to look around in:", f"{us} demo --keep"), own]
     agent = heard.asked.agent if heard.asked else heard.pushed[-1].proposal.owner
     cell_id = heard.pushed[-1].cell_id
     for one in heard.pushed:
@@ -54,7 +58,8 @@ def commands(mesh: str, heard: story.Heard) -> list[tuple[str, str]]:
     return [
         ("What waits for an agent:", f"{us} inbox {agent} --mesh {mesh}"),
         ("One wave, hop by hop:", f"{us} trace {cell_id} --mesh {mesh}"),
-        ("A mesh for your own agents, with a server:", f"{us} up"),
+        ("Erase it again:", f"{us} mesh drop {mesh}"),
+        own,
     ]
 
 
@@ -92,9 +97,24 @@ async def _tell(mesh: Verbs, sample: Sample, screen: render.Screen) -> story.Hea
     return story.Heard(learnt, tuple(pushed), asked)
 
 
-async def run(config: Config, *, as_json: bool, fast: bool, sample: Sample | None = None) -> int:
+@asynccontextmanager
+async def _stage(home: Home, name: str, keep: bool) -> AsyncIterator[Verbs]:
+    """A mesh made for this run and, unless it is kept, gone after it, however it ends."""
+    mesh = await home.mesh(name, create=True)
+    try:
+        async with mesh:
+            yield mesh
+    finally:
+        if not keep:
+            await home.drop(name)
+
+
+async def run(
+    config: Config, *, as_json: bool, fast: bool, keep: bool = False, sample: Sample | None = None
+) -> int:
     """Show the demo on standard output and return the exit code; ``sample`` replaces the packaged.
 
+    The mesh it works in is dropped at the end unless ``keep``.
     With ``as_json`` standard output gets one JSON object and nothing else. It waits for the reader
     only where standard output is a terminal and ``fast`` is off. Works on the server of
     ``config.database_url``, or the embedded one.
@@ -106,9 +126,9 @@ async def run(config: Config, *, as_json: bool, fast: bool, sample: Sample | Non
         name = free_name([info.name for info in await home.meshes()])
         place = "the configured server" if config.database_url else "the embedded Postgres"
         await screen.say(render.opening(sample, name, place))
-        async with await home.mesh(name, create=True) as mesh:
+        async with _stage(home, name, keep) as mesh:
             heard = await _tell(mesh, sample, screen)
-    steps = commands(name, heard)
+    steps = commands(name, heard, kept=keep)
     if as_json:
         say_json(report.whole(sample, name, heard, steps))
         return 0

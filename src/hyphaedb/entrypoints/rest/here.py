@@ -42,6 +42,21 @@ class Served:
                     self._open[name] = await self.home.mesh(name, worker=self.worker)
         return self._open[name]
 
+    async def drop(self, name: str) -> int:
+        """Erase a mesh for good; returns the number of its cells."""
+        try:
+            await self._let_go(name)
+            return await self.home.drop(name)
+        finally:
+            # A request in between may have opened what was being erased.
+            await self._let_go(name)
+
+    async def _let_go(self, name: str) -> None:
+        async with self._opening:
+            mesh = self._open.pop(name, None)
+        if mesh is not None:
+            await mesh.close()
+
     async def close(self) -> None:
         """Close what was opened here; the home stays open for whoever opened it."""
         while self._open:

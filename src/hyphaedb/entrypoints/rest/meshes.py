@@ -7,11 +7,11 @@ import asyncio
 from fastapi import APIRouter, Response, status
 from pydantic import BaseModel
 
-from hyphaedb.entrypoints.rest.here import MeshHere, ServedHere
+from hyphaedb.entrypoints.rest.here import MeshHere, MeshName, ServedHere
 from hyphaedb.entrypoints.rest.pages import PAGE_ITEMS, Cursor, Limit, page_of
 from hyphaedb.entrypoints.rest.problems import documented
 from hyphaedb.model import Check, MeshInfo
-from hyphaedb.wire.answers import Page
+from hyphaedb.wire.answers import Count, Page
 from hyphaedb.wire.requests import NewMesh
 
 router = APIRouter()
@@ -67,6 +67,12 @@ async def list_meshes(
 async def create_mesh(at: ServedHere, body: NewMesh) -> MeshInfo:
     """Make a mesh for the server's embedding model; a taken name is a conflict."""
     return await at.home.create(body.name)
+
+
+@meshes.delete("/{mesh}", operation_id="drop_mesh")
+async def drop_mesh(mesh: MeshName, at: ServedHere) -> Count:
+    """Erase a mesh and everything in it, for good; counts its cells. Long on a large one."""
+    return Count(count=await at.drop(mesh))
 
 
 @meshes.get("/{mesh}", operation_id="info")
