@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyphaedb.protocol.decay import dormant, salience_at, saliences_at
+from hyphaedb.protocol.decay import awake_days, dormant, salience_at, saliences_at
 
 SALIENCES = st.floats(0, 1)
 DAYS = st.floats(0, 4000)
@@ -51,3 +51,24 @@ def test_a_cell_is_dormant_below_the_threshold_and_not_at_it() -> None:
 def test_many_at_once_are_the_same_as_one_by_one(cells: list[tuple[float, float]]) -> None:
     s0, days = (np.array([cell[i] for cell in cells]) for i in (0, 1))
     assert saliences_at(s0, days).tolist() == [salience_at(*cell) for cell in cells]
+
+
+@given(st.floats(0.001, 1), st.floats(0.001, 1), st.floats(0.001, 100))
+def test_a_cell_turns_dormant_on_the_day_that_was_computed_for_it(
+    s0: float, threshold: float, days: float
+) -> None:
+    """The slow truth: Eq. 6 at every moment, beside the one moment the mirror keeps."""
+    last = float(awake_days(np.array([s0]), threshold)[0])
+    assert dormant(s0, max(last, 0.0) + days, threshold)
+    if last > days:
+        assert not dormant(s0, last - days, threshold)
+
+
+def test_without_a_threshold_nothing_is_ever_dormant() -> None:
+    assert awake_days(np.array([0.0, 0.5]), 0.0).tolist() == [np.inf, np.inf]
+    assert not dormant(0.0, 1e6, 0.0)
+
+
+def test_a_cell_without_salience_was_never_awake() -> None:
+    assert awake_days(np.array([0.0])).tolist() == [-np.inf]
+    assert dormant(0.0, 0.0)

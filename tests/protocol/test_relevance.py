@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,6 +22,7 @@ from hyphaedb.protocol.relevance import (
     delivers,
     nearness,
     receiver_relevance,
+    relay_cosine,
     relays,
     relevance,
     score,
@@ -86,6 +89,22 @@ def test_weights_that_do_not_add_up_are_refused(parts: tuple[int, int, int]) -> 
 def test_a_score_on_the_gate_is_delivered_and_one_below_is_not() -> None:
     gate = round(SIGMA_MIN * 1_000_000)
     assert delivers(np.array([gate - 1, gate])).tolist() == [False, True]
+
+
+@given(st.floats(-1, 1), st.floats(0.02, 0.5), st.floats(0, 1), st.floats(-1, 1))
+def test_the_cosine_that_relays_is_the_gate_turned_round(
+    mean: float, deviation: float, relay_min: float, cosine: float
+) -> None:
+    """A wave compares cosines with one number; the slow truth puts each through the curve."""
+    base = Baseline(mean, deviation)
+    least = relay_cosine(base, relay_min)
+    if abs(cosine - least) > 1e-9 or math.isinf(least):
+        passes = bool(relays(relevance(np.array([cosine]), base), relay_min)[0])
+        assert passes == (cosine > least)
+
+
+def test_a_gate_of_nothing_lets_every_cell_relay() -> None:
+    assert relay_cosine(BASE, 0.0) == -math.inf
 
 
 def test_a_cell_on_the_relay_gate_passes_the_diff_on() -> None:
