@@ -118,15 +118,20 @@ class Verbs(Protocol):
         *,
         kind: EdgeKind = EdgeKind.CAUSAL,
         omega: float = 1.0,
-        bandwidth: int | None = None,
     ) -> None:
         """Add a typed edge (Eq. 3) between two cells of one layer; again changes its weight.
 
-        ``bandwidth`` is kept with the edge and bounds nothing: waves heed an agent's attention.
+        Its bandwidth is unlimited, or waves would depend on their order; an agent's is its
+        ``attention``.
         """
 
     async def forget(self, cell_id: CellId) -> int:
-        """Erase a cell everywhere at once, inboxes included; returns the deliveries erased."""
+        """Erase a cell everywhere at once, inboxes included; returns the deliveries erased.
+
+        No answer holds its text afterwards. The files of Postgres do for a while: erased rows stay
+        until a vacuum, its log and backups until they are recycled. Where that matters, whoever
+        runs the server does VACUUM and CHECKPOINT and sees to the backups.
+        """
 
     async def cell(self, cell_id: CellId) -> Cell:
         """One cell, whatever its state."""

@@ -133,17 +133,13 @@ class Reviser:
         context.wakeups.ring(WORK, context.info.mesh_id)
         return (await self.known(cell_id)).cell
 
-    async def relate(
-        self, src: CellId, dst: CellId, kind: EdgeKind, omega: float, bandwidth: int | None
-    ) -> None:
+    async def relate(self, src: CellId, dst: CellId, kind: EdgeKind, omega: float) -> None:
         """Add or re-weigh a typed edge."""
         context = self._context
         kind = validation.member(EdgeKind, kind, "edge kind")
         share = validation.share(omega, "omega")
         if share == 0.0:
             raise Invalid("An edge of weight 0 leads nowhere.", "Pass a weight above 0.")
-        if bandwidth is not None:
-            validation.count(bandwidth, "bandwidth", 1, 1_000_000)
         ends = [(await self.known(c)).cell for c in (src, dst)]
         if ends[0].layer != ends[1].layer or src == dst:
             raise Invalid("The two cells are one, or on two layers.", "Relate cells of one layer.")
@@ -158,7 +154,7 @@ class Reviser:
                 kind,
                 share,
                 cost,
-                bandwidth,
+                None,
                 False,
                 now,
             )

@@ -165,9 +165,8 @@ class Mesh:
         *,
         kind: EdgeKind = EdgeKind.CAUSAL,
         omega: float = 1.0,
-        bandwidth: int | None = None,
     ) -> None:
-        await self._reviser.relate(src, dst, kind, omega, bandwidth)
+        await self._reviser.relate(src, dst, kind, omega)
 
     async def forget(self, cell_id: CellId) -> int:
         return await self._reviser.forget(cell_id)

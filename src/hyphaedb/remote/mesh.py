@@ -164,9 +164,8 @@ class RemoteMesh:
         *,
         kind: EdgeKind = EdgeKind.CAUSAL,
         omega: float = 1.0,
-        bandwidth: int | None = None,
     ) -> None:
-        body = {"src": src, "dst": dst, "kind": kind, "omega": omega, "bandwidth": bandwidth}
+        body = {"src": src, "dst": dst, "kind": kind, "omega": omega}
         await self._at.post("/edges", Count, body)
 
     async def forget(self, cell_id: CellId) -> int:

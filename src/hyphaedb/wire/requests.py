@@ -128,7 +128,6 @@ class EdgeRequest(Request):
     dst: UUID
     kind: EdgeKind = EdgeKind.CAUSAL
     omega: float = 1.0
-    bandwidth: int | None = None
 
 
 class FilterBody(Request):

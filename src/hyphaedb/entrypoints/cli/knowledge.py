@@ -118,7 +118,10 @@ def _writing(app: typer.Typer) -> None:
 
     @command(app, "forget", show=told("Erased, with {} deliveries."), key="erased")
     async def forget(mesh: Verbs, cell: Id) -> int:
-        """Erase a cell everywhere at once, inboxes included."""
+        """Erase a cell everywhere at once, inboxes included.
+
+        Postgres's files and backups hold the bytes until a vacuum, a checkpoint and their own end.
+        """
         return await mesh.forget(an_id(cell))
 
     @command(app, "confirm", show=show_cells.cell)
@@ -133,10 +136,9 @@ def _writing(app: typer.Typer) -> None:
         dst: Id,
         kind: Annotated[EdgeKind, typer.Option(help="What the edge says.")] = EdgeKind.CAUSAL,
         omega: Annotated[float, typer.Option(help="Its weight; a hop costs 1 over it.")] = 1.0,
-        bandwidth: Annotated[int | None, typer.Option(help="Diffs in a window.")] = None,
     ) -> bool:
         """Add a typed edge between two cells; again changes its weight."""
-        await mesh.relate(an_id(src), an_id(dst), kind=kind, omega=omega, bandwidth=bandwidth)
+        await mesh.relate(an_id(src), an_id(dst), kind=kind, omega=omega)
         return True
 
 

@@ -70,7 +70,10 @@ async def cell(mesh: MeshHere, cell_id: UUID) -> Cell:
 
 @router.delete("/cells/{cell_id}", operation_id="forget")
 async def forget(mesh: MeshHere, cell_id: UUID) -> Count:
-    """Erase a cell everywhere at once, inboxes included; counts the deliveries erased."""
+    """Erase a cell everywhere at once, inboxes included; counts the deliveries erased.
+
+    Postgres's files and backups hold the bytes until a vacuum, a checkpoint and their own end.
+    """
     return Count(count=await mesh.forget(CellId(cell_id)))
 
 
