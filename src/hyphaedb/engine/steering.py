@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hyphaedb.engine import validation
 from hyphaedb.engine.context import Context
@@ -123,8 +122,7 @@ class Steering:
 
     async def _info(self) -> MeshInfo:
         async with self._context.database.statement() as tx:
-            row = await access.mesh_by_id(tx, self._context.info.mesh_id)
-        return replace(row.info)
+            return (await access.mesh_by_id(tx, self._context.info.mesh_id)).info
 
     def _ring(self) -> None:
         self._context.wakeups.ring(WORK, self._context.info.mesh_id)

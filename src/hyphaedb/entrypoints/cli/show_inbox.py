@@ -69,13 +69,13 @@ def agents(answer: Sequence[Agent]) -> list[str]:
     if not answer:
         return ["No agent is registered. Register one: hyphaedb agent add NAME"]
     rows = [
-        (one.name, one.kind.value, one.role or "-", _standing(one), one.interests.text or "-")
+        (one.name, one.kind.value, one.role or "-", _state(one), one.interests.text or "-")
         for one in answer
     ]
-    return table(("name", "kind", "role", "standing", "interests"), rows)
+    return table(("name", "kind", "role", "state", "interests"), rows)
 
 
-def _standing(one: Agent) -> str:
+def _state(one: Agent) -> str:
     if one.retired_at is not None:
         return "retired"
     if one.muted:
