@@ -13,6 +13,7 @@ from hyphaedb.protocol.calibration import (
     Baseline,
     baseline,
     calibrate,
+    declared_baseline,
     standardise,
 )
 from hyphaedb.protocol.geometry import normalise, to_grid
@@ -123,3 +124,21 @@ def test_rows_on_the_grid_measure_like_float_rows() -> None:
 def test_panels_of_two_models_are_refused() -> None:
     with pytest.raises(Invalid):
         calibrate(mixed(10, 5), np.zeros((4, 32), np.float32))
+
+
+@pytest.mark.parametrize("cells", [0, 4, PANEL_CELLS])
+def test_a_declared_text_is_measured_alike_in_every_mesh(cells: int) -> None:
+    """Else whoever names the one subject of a mesh hears nothing about it."""
+    diff = about(3, 1, seed=99)[0]
+    crowd = about(3, cells, seed=5) if cells else NO_ROWS
+    measured = declared_baseline(diff, calibrate(crowd, SHIPPED))
+
+    assert measured == baseline(diff, calibrate(NO_ROWS, SHIPPED))
+    if cells:
+        assert measured.mean < baseline(diff, calibrate(crowd, SHIPPED)).mean
+
+
+def test_without_a_shipped_panel_a_declared_text_is_measured_by_the_mesh() -> None:
+    diff, grown = about(3, 1, seed=99)[0], calibrate(mixed(PANEL_CELLS, seed=3), None)
+
+    assert declared_baseline(diff, grown) == baseline(diff, grown)

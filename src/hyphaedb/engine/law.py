@@ -15,7 +15,14 @@ from hyphaedb.engine.touches import KNOWS, Touched
 from hyphaedb.engine.waves import Ran
 from hyphaedb.errors import Invalid
 from hyphaedb.protocol import geometry, interest, relevance
-from hyphaedb.protocol.calibration import Baseline, Calibration, baseline, calibrate, standardise
+from hyphaedb.protocol.calibration import (
+    Baseline,
+    Calibration,
+    baseline,
+    calibrate,
+    declared_baseline,
+    standardise,
+)
 
 if TYPE_CHECKING:
     from hyphaedb.engine.deciding import Subject
@@ -135,7 +142,7 @@ class Law:
         named = np.array([outright for outright, _ in claims], np.bool_)
         declared = interest.declared_interest(
             geometry.cosine(subject.vector, roster.interests),
-            base,
+            self._fixed or declared_baseline(subject.vector, self._calibration),
             named,
             np.array([asks for _, asks in claims], np.bool_),
         )

@@ -12,6 +12,11 @@ measured by an easier yardstick than 95 of 100 of the mesh's own cells are.
 A departure from the paper, whose gate compares raw cosines (section 4.2). It costs one product of
 the diff with the panel, about 50 µs for 384 numbers.
 
+A text by which an agent declares its interest is measured by the shipped panel alone. It speaks of
+the world and not of the mesh: where every cell is about the API, whoever asked for the API means
+all of them. By the mesh's own yardstick names of teams found 1 to 6 of 100 cells of theirs in a
+grown mesh, by this one 10 to 30 (docs/decisions/0013-declared-texts.md).
+
 A young mesh has too few cells to be its own yardstick: three of the first five may be about the
 very thing that is being told. Until it has `MATURE_CELLS` its panel is mixed with the one that
 ships with the embedder, whose weight is that of `PRIOR_CELLS` cells. The means are mixed and the
@@ -68,13 +73,14 @@ class Calibration:
 
     ``mesh`` (n, d) are unit rows of the mesh's own cells, ``shipped`` (m, d) those of the
     embedder's panel (either may have no rows), ``own_share`` in [0, 1] is the weight of ``mesh``.
-    ``floor`` is the least baseline a diff is measured by.
+    ``floor`` is the least baseline a diff is measured by, ``shipped_floor`` that of declared texts.
     """
 
     mesh: Vectors
     shipped: Vectors
     own_share: float
     floor: Baseline
+    shipped_floor: Baseline
 
 
 _UNKNOWN: Final = Baseline(UNKNOWN_MEAN, UNKNOWN_DEVIATION)
@@ -97,25 +103,37 @@ def calibrate(mesh_panel: Vectors, shipped_panel: Vectors | None = None) -> Cali
         )
     n = len(mesh_panel)
     share = 1.0 if n >= MATURE_CELLS else n / (n + PRIOR_CELLS)
-    floor = _mixed(_floor(mesh_panel), _floor(shipped), share)
-    return Calibration(mesh_panel, shipped, share, floor)
+    own, lent = _floor(mesh_panel), _floor(shipped)
+    return Calibration(mesh_panel, shipped, share, _mixed(own, lent, share), lent)
 
 
 def baseline(diff: Vectors, calibration: Calibration) -> Baseline:
     """How near the diff (d,) is to unrelated cells: what its other cosines are measured by."""
-    share = calibration.own_share
-    own = _moments(diff, calibration.mesh)
-    # A mature mesh has no use for the shipped panel, and need not be compared with it.
-    lent = own if share == 1.0 else _moments(diff, calibration.shipped)
-    found = _mixed(own, lent, share)
-    floor = calibration.floor
-    return Baseline(max(found.mean, floor.mean), max(found.deviation, floor.deviation))
+    return _measured(diff, calibration, calibration.own_share, calibration.floor)
+
+
+def declared_baseline(diff: Vectors, calibration: Calibration) -> Baseline:
+    """How near the diff (d,) is to unrelated texts anywhere: what declared texts are measured by.
+
+    Where the embedder ships no panel the mesh's own yardstick has to do.
+    """
+    if len(calibration.shipped) == 0:
+        return baseline(diff, calibration)
+    return _measured(diff, calibration, 0.0, calibration.shipped_floor)
 
 
 def standardise(cosines: Vectors, base: Baseline) -> NDArray[np.float64]:
     """z of each cosine, same shape: standard deviations above the panel's mean."""
     z = (np.asarray(cosines, dtype=np.float64) - base.mean) / base.deviation
     return np.asarray(z, dtype=np.float64)
+
+
+def _measured(diff: Vectors, calibration: Calibration, share: float, floor: Baseline) -> Baseline:
+    # A panel without weight need not be compared with.
+    own = _UNKNOWN if share == 0.0 else _moments(diff, calibration.mesh)
+    lent = own if share == 1.0 else _moments(diff, calibration.shipped)
+    found = _mixed(own, lent, share)
+    return Baseline(max(found.mean, floor.mean), max(found.deviation, floor.deviation))
 
 
 def _mixed(own: Baseline, lent: Baseline, own_share: float) -> Baseline:

@@ -7,7 +7,8 @@ The whole law. δ is the diff, u a cell, a receiver's position or the text of it
 3. r = near(z(u), 2.5). A cell relays when r >= relay_min.
 4. From 8 placed receivers on: r = min(r, near(z among the receivers, 1)). It may only fall, so
    nobody is crowned for being the least unfit.
-5. Declared ι: 1 when a tag or type names the cell, else near(z(text of the interest), 2.5).
+5. Declared ι: 1 when a tag or type names the cell, else near(z(text of the interest), 2.5), this z
+   by the embedder's own panel (`calibration.declared_baseline`).
 6. Earned ι of a: w(v) = max(z(v), 0)^5 over the 80 nearest settled cells that any receiver has
    touched; ι = Σw that a touched / (Σw + 2^5), times near(z of a's nearest cell, 1).
 7. ι = max(declared, earned, youth r). youth is the weight of the shipped panel in the mesh's
