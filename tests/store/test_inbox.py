@@ -115,7 +115,7 @@ async def test_expired_items_are_neither_shown_nor_kept(database: Database, mesh
         shown = await inbox.best(tx, mesh_id, bob, limit=9, now=later(days=2))
         gone = [await inbox.expire(tx, mesh_id, later(days=2), limit=1) for _ in range(3)]
         left = await inbox.best(tx, mesh_id, bob, limit=9, now=NOW)
-        log = await traces.deliveries_of_cell(tx, mesh_id, left[0].item.cell_id)
+        log = await traces.deliveries_of_diff(tx, mesh_id, left[0].item.diff_id)
     assert [r.item.cursor for r in shown] == [3]
     assert gone == [1, 1, 0]
     assert [r.item.cursor for r in left] == [3]

@@ -105,7 +105,7 @@ async def test_a_replayed_delivery_lands_once(database: Database, mesh: MeshRow)
         first = await journal.record_deliveries(tx, mesh_id, given[:3], seq=100, now=NOW)
         again = await journal.record_deliveries(tx, mesh_id, given, seq=200, now=NOW)
         third = await journal.record_deliveries(tx, mesh_id, given, seq=300, now=NOW)
-        log = await traces.deliveries_of_cell(tx, mesh_id, origin.cell_id)
+        log = await traces.deliveries_of_diff(tx, mesh_id, diff.diff_id)
     assert [x.seq for x in first] == [101, 102, 103]
     assert sorted((x.agent_id, x.seq) for x in again) == sorted(
         [(readers[3].agent.agent_id, 201), (readers[4].agent.agent_id, 202)]

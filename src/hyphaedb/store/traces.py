@@ -39,14 +39,6 @@ async def deliveries_of_diff(
     return await _deliveries(tx, mesh_id, await rows(tx, query("deliveries_of_diff"), values))
 
 
-async def deliveries_of_cell(
-    tx: Tx, mesh_id: MeshId, cell_id: CellId, limit: int = LOG_MAX
-) -> list[Delivery]:
-    """A cell's delivery log, oldest first: whoever got any diff of it."""
-    values = {"mesh_id": mesh_id, "cell_id": cell_id, "limit": limit}
-    return await _deliveries(tx, mesh_id, await rows(tx, query("deliveries_of_cell"), values))
-
-
 async def delivered_pairs(
     tx: Tx, mesh_id: MeshId, diff_ids: Sequence[DiffId], limit: int = 1_000_000
 ) -> set[tuple[DiffId, AgentId]]:

@@ -15,16 +15,6 @@ LEFT JOIN hyphaedb.beacon b ON b.mesh_id = d.mesh_id AND b.beacon_id = d.beacon_
 WHERE d.mesh_id = %(mesh_id)s AND d.diff_id = %(diff_id)s
 ORDER BY d.score DESC, a.name LIMIT %(limit)s::integer;
 
--- name: deliveries_of_cell
--- A cell's delivery log: every agent that got any diff of it.
-SELECT d.diff_id, d.cell_id, d.agent_id, a.name, d.route, d.score, d.relevance, d.interest,
-       d.energy, d.hops, d.path, d.energies, b.name, d.created_at, d.shadow
-FROM hyphaedb.delivery d
-JOIN hyphaedb.agent a ON a.mesh_id = d.mesh_id AND a.agent_id = d.agent_id
-LEFT JOIN hyphaedb.beacon b ON b.mesh_id = d.mesh_id AND b.beacon_id = d.beacon_id
-WHERE d.mesh_id = %(mesh_id)s AND d.cell_id = %(cell_id)s
-ORDER BY d.created_at, a.name LIMIT %(limit)s::integer;
-
 -- name: delivered_pairs
 -- Which agents have which diffs, for sweeps.
 SELECT diff_id, agent_id FROM hyphaedb.delivery
