@@ -147,6 +147,20 @@ async def test_every_connection_bounds_its_statements_and_its_pauses(database: D
         await own.close()
 
 
+async def test_a_read_may_think_longer_for_nobody_waits_for_it(database_url: str) -> None:
+    """A mirror is built while its snapshot is open."""
+    impatient = await Database.open(database_url, pool_size=2, idle_s=0.1)
+    try:
+        for _ in range(8):  # more often than it takes the driver to prepare a statement
+            async with impatient.read() as tx:
+                pass
+        async with impatient.read() as tx:
+            await asyncio.sleep(0.5)
+            assert await row(tx, b"SELECT 1") == (1,)
+    finally:
+        await impatient.close()
+
+
 async def test_a_pool_that_is_only_busy_is_waited_for(database_url: str) -> None:
     """Longer than it takes to notice a server that is gone."""
     small = await Database.open(database_url, pool_size=1)

@@ -36,16 +36,22 @@ CONNECT_TIMEOUT_S = 10
 #: Longest wait for a free connection before the caller is told to come back.
 POOL_TIMEOUT_S = 10.0
 #: How long a caller waits before somebody asks whether there is still a server. A restart takes
-#: about a second and is waited out; past this a server that refuses is gone, and saying so at once
-#: is kinder than the whole patience above. A pool that is only busy goes on waiting.
+#: about a second and is waited out; a pool that is only busy is waited for all the time above.
 AWAY_S = 2.0
 #: Patience of that question where nobody even refuses; libpq takes no less than two seconds.
 ASK_TIMEOUT_S = 2
-#: Longest pause within a transaction. All thinking is done before one begins, so a pause is one
-#: round trip; only a process that is frozen exceeds this, and its locks must not outlive it. Less
-#: than the default lease and the default statement timeout: whoever waits for such a lock, or takes
-#: over, outlasts the frozen one. Hence no lock timeout: a wait for a lock is part of a statement.
+#: Longest pause within a transaction. All thinking is done before one begins, so only a process
+#: that is frozen pauses so long, and its locks must not outlive it. Less than the default lease and
+#: statement timeout, so whoever waits for such a lock, or takes over, outlasts it. Hence no lock
+#: timeout: a wait for a lock is part of a statement.
 IDLE_S = 20.0
+#: The same within a read, which holds no lock anybody waits for but keeps old rows from vacuum: a
+#: mirror of millions of cells is built between its statements.
+READ_IDLE_S = 600
+_BEGIN_READ = (
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
+    f" SET LOCAL idle_in_transaction_session_timeout = '{READ_IDLE_S}s'"
+).encode()
 #: Statements prepared per connection; more than there are, so none is ever prepared twice.
 PREPARED_MAX = 300
 
@@ -199,7 +205,7 @@ class Database:
         """One snapshot for several reads (REPEATABLE READ); writes are refused."""
         try:
             async with self._lend() as connection:
-                await connection.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                await connection.execute(_BEGIN_READ, prepare=False)
                 try:
                     yield connection
                 finally:
@@ -228,8 +234,8 @@ class Database:
             await self._pool.putconn(connection)
 
     async def _take(self) -> Tx:
-        """A connection from the pool as soon as one is free; OperationalError as soon as it is
-        known that there is no server, PoolTimeout when the pool stays busy."""
+        """A connection from the pool; raises OperationalError once it is known that no server
+        is there, PoolTimeout when the pool stays busy."""
         try:
             async with asyncio.timeout(None) as patience:
                 ask = asyncio.get_running_loop().call_later(AWAY_S, self._ask, patience)
@@ -285,9 +291,7 @@ class Database:
 
 def _is_silent(connection: Tx) -> bool:
     """Whether nothing has arrived on an idle connection; what arrives there is the server's end.
-
-    A look at the socket costs a few microseconds, a test query would cost a round trip a use.
-    """
+    A look at the socket costs a few microseconds, a test query would cost a round trip a use."""
     with selectors.DefaultSelector() as selector:
         selector.register(connection.fileno(), selectors.EVENT_READ)
         return not selector.select(0)
