@@ -76,7 +76,8 @@ def run(
     while not wave.done:
         rows = wave.frontier
         near = layer.cosines(probe, rows) if near_all is None else near_all.take(rows)
-        relays = (near >= least) & (layer.relays_until.take(rows) >= now_days)
+        relays = near >= least
+        relays &= layer.relays_until.take(rows) >= now_days
         if first:
             relays[:] = True
             first = False

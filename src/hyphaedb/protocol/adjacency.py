@@ -226,7 +226,7 @@ class Adjacency:
                 arrival = costs + spent[start : start + len(rows), None]
                 is_way = arrival <= worth.take(targets, mode="clip")
             # Places and take: picking by a boolean mask is five times slower.
-            place = np.flatnonzero(is_way)
+            place = is_way.ravel().nonzero()[0]
             at = (place // width + start).astype(np.int32)
             found.append((at, targets.take(place), costs.take(place)))
         if len(found) == 1:

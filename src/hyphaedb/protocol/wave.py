@@ -95,25 +95,15 @@ class Wave:
         self.truncated: str | None = None
         self.done = energy_micro == 0
         self.frontier: Ints = np.empty(0, dtype=np.int32)
+        #: Micro-units spent on the way to each row of the frontier.
+        self.frontier_costs: Ints = self.frontier
+        #: Which of the frontier can still cross the cheapest link; the others need no asking.
+        self.frontier_pays = np.empty(0, dtype=np.bool_)
         if not self.done:
             self._best[origin] = _PARENT_MASK  # cost 0, no hops, no parent
             self.worth[origin] = 0
             self._open = np.array([origin], dtype=np.int32)
             self._show_next()
-
-    @property
-    def frontier_costs(self) -> Ints:
-        """Micro-units spent on the way to each row of the frontier."""
-        return _costs_of(self._steps[-1][1])
-
-    @property
-    def frontier_pays(self) -> NDArray[np.bool_]:
-        """Which of the frontier can still cross the cheapest link; the others need no asking."""
-        keys = self._steps[-1][1]
-        pays = _costs_of(keys) + MICRO < self._energy
-        if self._limits.hops_max is not None:
-            pays &= _hops_of(keys) + 1 < self._limits.hops_max
-        return np.asarray(pays)
 
     def advance(
         self,
@@ -149,7 +139,7 @@ class Wave:
         ways = self._steps[-1][1]
         # What all links out of a cell share: what was spent so far, one hop more, this parent.
         leaving = (ways & ~_PARENT_MASK) + (1 << _PARENT_BITS) + self.frontier
-        leaving[~relays] = self._unreached
+        np.putmask(leaving, ~relays, self._unreached)
         opened = [self._open]
         for start in range(0, len(targets), _BLOCK_LINKS):
             block = slice(start, start + _BLOCK_LINKS)
@@ -167,7 +157,8 @@ class Wave:
             if not self._reopens:
                 names &= known == self._unreached
             opened.append(to.take(names.nonzero()[0]))
-        self._open = np.concatenate(opened).astype(np.int32, copy=False)
+        if len(opened) > 1:
+            self._open = np.concatenate(opened).astype(np.int32, copy=False)
 
     def _show_next(self) -> None:
         """Settle the next bucket, or hop count, and make it the frontier; or finish."""
@@ -189,7 +180,12 @@ class Wave:
         self.done = rows.size == 0
         if not self.done:
             self.rounds += 1
-            self._steps.append((rows, self._best.take(rows)))
+            ways = self._best.take(rows)
+            self._steps.append((rows, ways))
+            self.frontier_costs = _costs_of(ways)
+            self.frontier_pays = self.frontier_costs < self._energy - MICRO
+            if self._limits.hops_max is not None:
+                self.frontier_pays &= _hops_of(ways) + 1 < self._limits.hops_max
         elif self._reopens and len(self._all_reached()) > self._limits.settled_max:
             self.truncated = "settled_max"
 
@@ -265,12 +261,12 @@ class Wave:
 
 def _costs_of(ways: Keys) -> Ints:
     """The cost part of packed ways."""
-    return np.asarray(ways >> _COST_SHIFT).astype(np.int32)
+    return np.asarray(ways >> _COST_SHIFT, dtype=np.int32)
 
 
 def _hops_of(ways: Keys) -> Ints:
     """The hops part of packed ways."""
-    return np.asarray((ways >> _PARENT_BITS) & _HOPS_MASK).astype(np.int32)
+    return np.asarray((ways >> _PARENT_BITS) & _HOPS_MASK, dtype=np.int32)
 
 
 def _in_order(rows: NDArray[Any], ways: Keys) -> Keys:
@@ -282,6 +278,7 @@ def _rows_in_order(rows: Ints, ways: Keys) -> Ints:
     """The distinct rows by (cost, hops, row)."""
     keys = _in_order(rows, ways)
     keys.sort()
-    is_first = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
-    return np.asarray(keys[is_first] & _PARENT_MASK).astype(np.int32)
+    repeats = keys[1:] == keys[:-1]
+    if repeats.any():
+        keys = keys.compress(np.append(True, ~repeats))
+    return np.asarray(keys & _PARENT_MASK, dtype=np.int32)
