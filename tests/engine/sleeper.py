@@ -7,7 +7,7 @@ import threading
 from dataclasses import replace
 
 from hyphaedb.engine.failpoints import Failpoint, Failpoints
-from hyphaedb.engine.pump import Step
+from hyphaedb.engine.pump import Pumped
 from hyphaedb.errors import HyphaeError
 from hyphaedb.store.pool import Database
 from tests.engine.world import World
@@ -26,14 +26,14 @@ class Sleeper:
         self._world = world
         self._failpoints = Failpoints({place: self._stop})
         self._asleep, self._awake = threading.Event(), threading.Event()
-        self._task: asyncio.Task[Step | HyphaeError] | None = None
+        self._task: asyncio.Task[Pumped | HyphaeError] | None = None
 
     async def falls_asleep(self) -> None:
         """Return once the worker has stopped in its step."""
         self._task = asyncio.create_task(asyncio.to_thread(self._work))
         assert await asyncio.to_thread(self._asleep.wait, _SECONDS)
 
-    async def wakes_up(self) -> Step | HyphaeError:
+    async def wakes_up(self) -> Pumped | HyphaeError:
         """Let it go on; what came of its step."""
         self._awake.set()
         assert self._task is not None
@@ -43,10 +43,10 @@ class Sleeper:
         self._asleep.set()
         self._awake.wait(_SECONDS)
 
-    def _work(self) -> Step | HyphaeError:
+    def _work(self) -> Pumped | HyphaeError:
         return asyncio.run(self._step())
 
-    async def _step(self) -> Step | HyphaeError:
+    async def _step(self) -> Pumped | HyphaeError:
         database = await Database.open(self._url, pool_size=2)
         owner = self._world.owner()
         owner.context = replace(owner.context, database=database, failpoints=self._failpoints)

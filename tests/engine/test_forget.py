@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from hyphaedb.engine.failpoints import Failpoint
-from hyphaedb.engine.pump import Step
+from hyphaedb.engine.pump import Pumped
 from hyphaedb.engine.validator import differences
 from hyphaedb.errors import NotFound
 from hyphaedb.mesh import Mesh
@@ -158,7 +158,7 @@ async def test_a_cell_may_be_forgotten_while_its_wave_is_under_way(
     await owner.take()
     await owner.step(64)
 
-    assert isinstance(step, Step)
+    assert isinstance(step, Pumped)
     assert await traces(database) == []
     assert await inbox(world.mesh, "bob") == [innocent.body]
     assert owner.pump is not None

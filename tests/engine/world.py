@@ -18,7 +18,7 @@ from hyphaedb.engine.context import Context
 from hyphaedb.engine.draining import Drainer
 from hyphaedb.engine.failpoints import NO_FAILPOINTS, Failpoint, Failpoints
 from hyphaedb.engine.identity import Ids
-from hyphaedb.engine.pump import Pump, Step
+from hyphaedb.engine.pump import Pump, Pumped
 from hyphaedb.engine.signals import SignalKind, emit
 from hyphaedb.engine.wakeups import Wakeups
 from hyphaedb.mesh import Mesh
@@ -90,7 +90,7 @@ class Owner:
         self.pump = await Pump.load(self.context, epoch)
         return True
 
-    async def step(self, limit: int) -> Step:
+    async def step(self, limit: int) -> Pumped:
         assert self.pump is not None
         return await self.pump.step(limit)
 

@@ -255,21 +255,6 @@ def _inverted(raw: bytes) -> bytes:
 
 
 def _delivery(item: _Missing) -> NewDelivery:
-    diff, x = item.settled.diff, item.landing
-    path, energies = item.settled.paths[x.agent_id]
-    return NewDelivery(
-        diff_id=diff.diff_id,
-        agent_id=x.agent_id,
-        cell_id=diff.cell_id,
-        route=x.route if x.route is Route.LOG else Route.SWEEP,
-        score=x.score,
-        relevance=x.relevance,
-        interest=x.interest,
-        energy=x.energy,
-        hops=x.hops,
-        path=path,
-        energies=energies,
-        beacon_id=x.beacon_id,
-        shadow=False,
-        expires_at=diff.expires_at,
-    )
+    landing = item.landing
+    route = landing.route if landing.route is Route.LOG else Route.SWEEP
+    return item.settled.delivery(landing, route, shadow=False)

@@ -15,33 +15,16 @@ from numpy.typing import NDArray
 
 from hyphaedb.engine.law import Law, Reading
 from hyphaedb.engine.roster import Receiver, Roster
-from hyphaedb.engine.topology import Grid, Layer, Rows, Vectors
+from hyphaedb.engine.subject import Subject
+from hyphaedb.engine.topology import Layer, Rows
 from hyphaedb.engine.touches import Touched
 from hyphaedb.engine.waves import UNSETTLED, Ran
-from hyphaedb.model import AgentId, BeaconId, CellId, CellType, DiffKind, Refusal, Route
+from hyphaedb.model import AgentId, BeaconId, Refusal, Route
 from hyphaedb.protocol import geometry
 from hyphaedb.protocol.geometry import MICRO
 
 #: Agents named among the refused of one wave; the nearest misses say the most.
 REFUSED_MAX = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What travels, as far as deciding needs it."""
-
-    cell_id: CellId
-    kind: DiffKind
-    type: CellType
-    tags: frozenset[str]
-    salience: float
-    author: AgentId
-    author_name: str
-    author_holder: UUID
-    #: Whether the cell still stands; one that does not is nobody's news.
-    travels: bool
-    probe: Grid
-    vector: Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +173,7 @@ class Decider:
             return None, Route.BEACON
         if reached.costs[receiver.holder] >= UNSETTLED and not reading.named[i]:
             return Refusal.NOT_REACHED, Route.WAVE
-        if reading.scores[i] < reading.gate:
+        if not reading.passes[i]:
             return Refusal.BELOW_GATE, Route.WAVE
         if receiver.agent_id in exhausted:
             return Refusal.BANDWIDTH, Route.WAVE

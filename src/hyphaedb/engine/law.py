@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hyphaedb.config import Config
 from hyphaedb.engine.roster import Roster
+from hyphaedb.engine.subject import Subject
 from hyphaedb.engine.topology import Layer, Vectors
 from hyphaedb.engine.touches import KNOWS, Touched
 from hyphaedb.engine.waves import Ran
@@ -24,9 +24,6 @@ from hyphaedb.protocol.calibration import (
     standardise,
 )
 
-if TYPE_CHECKING:
-    from hyphaedb.engine.deciding import Subject
-
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -37,7 +34,8 @@ class Reading:
     interests: NDArray[np.int64]
     #: Whether a declared tag or type names the cell outright: such an agent hangs on it at once.
     named: NDArray[np.bool_]
-    gate: int
+    #: Whether the score reaches the gate.
+    passes: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +76,7 @@ class Law:
 
     def __init__(self, config: Config, dimension: int, shipped_panel: Vectors | None) -> None:
         self.weights = weights_of(config)
+        self._sigma_min = config.gate
         self.gate = geometry.quantise_micro(config.gate)
         self.relay_min = config.relay_min
         self._decay = config.position_decay
@@ -99,12 +98,13 @@ class Law:
         r, declared, named = self._standing(subject, ran.base, roster)
         earned = self._earned(ran, touched, roster)[roster.holder_of]
         iota = self._interest(declared, earned, r, roster)
+        scores = relevance.score(r, iota, subject.salience, self.weights)
         return Reading(
-            scores=relevance.score(r, iota, subject.salience, self.weights),
+            scores=scores,
             relevances=geometry.quantise_micros(r),
             interests=geometry.quantise_micros(iota),
             named=named,
-            gate=self.gate,
+            passes=relevance.delivers(scores, self._sigma_min),
         )
 
     def ceilings(

@@ -16,14 +16,17 @@ from numpy.typing import NDArray
 
 from hyphaedb.config import Config
 from hyphaedb.engine import waves
-from hyphaedb.engine.deciding import Decider, Decision, Subject
+from hyphaedb.engine.deciding import Decider, Decision, Landing
 from hyphaedb.engine.linking import Linker, gridded
 from hyphaedb.engine.mirror import Mirror
+from hyphaedb.engine.subject import Subject
 from hyphaedb.engine.topology import Grid, Layer, days_of
 from hyphaedb.engine.touches import KNOWS
-from hyphaedb.model import AgentId, CellId, CellState, DiffId, DiffKind
+from hyphaedb.model import AgentId, CellId, CellState, DiffId, DiffKind, Route
+from hyphaedb.protocol.geometry import MICRO
 from hyphaedb.protocol.wave import WaveLimits
 from hyphaedb.store.graph import Edge, Panel
+from hyphaedb.store.journal import NewDelivery
 from hyphaedb.store.rows import PendingRow
 
 #: A wave reports its first hops one by one; energy ends it long before this.
@@ -53,6 +56,26 @@ class Settled:
     hops: list[dict[str, float]]
     decision: Decision
     paths: dict[AgentId, tuple[tuple[CellId, ...], tuple[int, ...]]]
+
+    def delivery(self, landing: Landing, route: Route, *, shadow: bool) -> NewDelivery:
+        """The row to record for one of the decision's landings."""
+        path, energies = self.paths[landing.agent_id]
+        return NewDelivery(
+            diff_id=self.diff.diff_id,
+            agent_id=landing.agent_id,
+            cell_id=self.diff.cell_id,
+            route=route,
+            score=landing.score,
+            relevance=landing.relevance,
+            interest=landing.interest,
+            energy=landing.energy,
+            hops=landing.hops,
+            path=path,
+            energies=energies,
+            beacon_id=landing.beacon_id,
+            shadow=shadow,
+            expires_at=self.diff.expires_at,
+        )
 
 
 @dataclass(slots=True)
@@ -291,7 +314,7 @@ def _hops(ran: waves.Ran) -> list[dict[str, float]]:
             "hops": hop,
             "settled": int(settled[hop]),
             "relayed": int(relayed[hop]),
-            "energy_least": (ran.energy - int(dearest[hop])) / 1e6,
+            "energy_least": (ran.energy - int(dearest[hop])) / MICRO,
         }
         for hop in range(min(len(settled), _HOPS_SHOWN))
     ]

@@ -25,7 +25,7 @@ from hyphaedb.store import agents, cells, graph, jobs, journal, log, traces
 from hyphaedb.store.agents import Attachment
 from hyphaedb.store.graph import NewLinks
 from hyphaedb.store.jobs import Signal
-from hyphaedb.store.journal import NewDelivery, WaveRow
+from hyphaedb.store.journal import WaveRow
 from hyphaedb.store.pool import Tx, pipelined
 from hyphaedb.store.rows import AgentRow, PendingRow
 
@@ -37,7 +37,7 @@ _OWED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Pumped:
     """What one step did."""
 
     settled: int
@@ -80,7 +80,7 @@ class Pump:
         await mirror.load(context.database)
         return cls(context, epoch, mirror)
 
-    async def step(self, limit: int) -> Step:
+    async def step(self, limit: int) -> Pumped:
         """Take in signals and settle up to ``limit`` diffs; raises LeaseLost by an old epoch."""
         context = self._context
         mesh_id = context.info.mesh_id
@@ -94,7 +94,7 @@ class Pump:
             told = {d.diff_id: await self._told(tx, d) for d in diffs if d.kind in _BY_LOG}
             attention = await self.attention(tx, news.agents)
         if not waiting and not diffs and not self._erased:
-            return Step(0, 0, 0)
+            return Pumped(0, 0, 0)
         context.failpoints.hit(Failpoint.AFTER_CLAIM)
         moved = self.intake.apply(news, waiting)
         # Before the waves: what the faces said came before what now travels.
@@ -102,7 +102,7 @@ class Pump:
         self._erased |= news.erased
         plan = await asyncio.to_thread(self._think, diffs, told, attention, now)
         if not waiting and not diffs and not plan.bridges:
-            return Step(0, 0, 0)
+            return Pumped(0, 0, 0)
         plan.attached |= attached | self._position(plan.moved)
         plan.moved |= moved
         self._expect(news.newcomers | plan.postponed)
@@ -114,7 +114,7 @@ class Pump:
         context.failpoints.hit(Failpoint.AFTER_COMMIT)
         if landed or plan.settled:
             context.wakeups.ring(NEWS, mesh_id)
-        return Step(len(plan.settled), landed, len(waiting))
+        return Pumped(len(plan.settled), landed, len(waiting))
 
     def _think(
         self,
@@ -197,7 +197,10 @@ class Pump:
     async def _write(self, tx: Tx, plan: Plan, waiting: Sequence[Signal]) -> int:
         """One batch, fenced; returns the deliveries that were new."""
         context, mesh_id = self._context, self._context.info.mesh_id
-        deliveries = [d for s in plan.settled for d in self._deliveries(s)]
+        shadow = self.mirror.info.shadow
+        deliveries = [
+            s.delivery(x, x.route, shadow=shadow) for s in plan.settled for x in s.decision.landings
+        ]
         counters = await journal.fence(
             tx,
             mesh_id,
@@ -269,29 +272,6 @@ class Pump:
         for holder_id, cell_id in plan.used:
             day = int(roster.days[roster.holder(holder_id)])
             await cells.mark_used(tx, mesh_id, holder_id, [cell_id], day=day, now=now)
-
-    def _deliveries(self, settled: Settled) -> list[NewDelivery]:
-        """Rows for a diff's landings."""
-        diff = settled.diff
-        return [
-            NewDelivery(
-                diff_id=diff.diff_id,
-                agent_id=x.agent_id,
-                cell_id=diff.cell_id,
-                route=x.route,
-                score=x.score,
-                relevance=x.relevance,
-                interest=x.interest,
-                energy=x.energy,
-                hops=x.hops,
-                path=settled.paths[x.agent_id][0],
-                energies=settled.paths[x.agent_id][1],
-                beacon_id=x.beacon_id,
-                shadow=self.mirror.info.shadow,
-                expires_at=diff.expires_at,
-            )
-            for x in settled.decision.landings
-        ]
 
     def _wave(self, settled: Settled, graph_epoch: int) -> WaveRow:
         return WaveRow(

@@ -21,7 +21,7 @@ from hyphaedb.engine.context import Context
 from hyphaedb.engine.draining import Drainer
 from hyphaedb.engine.failpoints import Failpoint
 from hyphaedb.engine.housekeeping import tidy
-from hyphaedb.engine.pump import Pump, Step
+from hyphaedb.engine.pump import Pump, Pumped
 from hyphaedb.engine.wakeups import WORK
 from hyphaedb.errors import HyphaeError, LeaseLost, Unavailable, Unsupported
 from hyphaedb.store import jobs, journal
@@ -231,7 +231,7 @@ class Worker:
             else:
                 self._trusted_until = begun + context.config.lease_s * (1 - _MARGIN)
 
-    async def _step(self, pump: Pump) -> Step:
+    async def _step(self, pump: Pump) -> Pumped:
         """One batch; after a fault one diff at a time, so that the one that brings it is known."""
         if not self._cautious:
             return await pump.step(self._context.config.batch_diffs)
