@@ -156,7 +156,7 @@ class TestScore:
     def test_the_parts_explain_the_score(self, candidates: list[Candidate]) -> None:
         for r in fuse(candidates, PLAIN, 20, weights=NO_FLOOR).ranked:
             parts = r.vector + r.lexical + r.addressed + r.lent
-            assert math.isclose(r.score, parts * r.standing, abs_tol=1e-12)
+            assert math.isclose(r.score, parts * r.merit, abs_tol=1e-12)
             assert r.lender is not None or r.lent == 0.0
 
     @given(candidate_lists, st.randoms(use_true_random=False))
@@ -168,10 +168,10 @@ class TestScore:
         assert order(fuse(candidates, PLAIN, 20)) == order(fuse(shuffled, PLAIN, 20))
 
     @given(candidate_lists)
-    def test_standing_is_bounded(self, candidates: list[Candidate]) -> None:
+    def test_merit_is_bounded(self, candidates: list[Candidate]) -> None:
         least = (1 - SHIPPED.salience) * (1 - SHIPPED.trust) * (1 - SHIPPED.closed)
         for r in fuse(candidates, PLAIN, 20, weights=NO_FLOOR).ranked:
-            assert least - 1e-12 <= r.standing <= 1.0
+            assert least - 1e-12 <= r.merit <= 1.0
 
     def test_scores_are_added_so_a_clear_first_stays_first(self) -> None:
         """Rank fusion puts the cell that is second twice before the one that is clearly first."""

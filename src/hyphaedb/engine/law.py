@@ -95,7 +95,7 @@ class Law:
 
     def read(self, subject: Subject, ran: Ran, touched: Touched, roster: Roster) -> Reading:
         """σ, r and ι of every receiver; ``touched`` are the footprints on what the wave settled."""
-        r, declared, named = self._standing(subject, ran.base, roster)
+        r, declared, named = self._nearness(subject, ran.base, roster)
         earned = self._earned(ran, touched, roster)[roster.holder_of]
         iota = self._interest(declared, earned, r, roster)
         scores = relevance.score(r, iota, subject.salience, self.weights)
@@ -116,7 +116,7 @@ class Law:
         sweep can leave out most diffs without running their waves. Named receivers get the top.
         """
         base = self.baseline(subject.vector)
-        r, declared, named = self._standing(subject, base, roster)
+        r, declared, named = self._nearness(subject, base, roster)
         nearest = np.full(len(roster.holder_ids), -np.inf)
         near = layer.cosines(subject.probe, known.rows)
         np.maximum.at(nearest, known.holders, standardise(near, base))
@@ -125,7 +125,7 @@ class Law:
         ceilings = relevance.score(r, iota, subject.salience, self.weights)
         return np.where(named, geometry.MICRO, ceilings)
 
-    def _standing(
+    def _nearness(
         self, subject: Subject, base: Baseline, roster: Roster
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
         """Per receiver, what does not depend on the wave: r, declared ι, named outright."""

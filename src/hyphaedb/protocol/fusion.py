@@ -14,7 +14,7 @@ The paper names the searches and not how their answers become one. The whole law
    question before it. A cell gets 0.4 times the best own score among its neighbours times their
    closeness: 1 and 0.7 for one and two places away in its session, half the cosine over a link.
    The best and not the sum: three weak neighbours are no evidence.
-6. score = (own + lent) * standing. Standing is a product of bounded factors, each 1 unless there
+6. score = (own + lent) * merit. Merit is a product of bounded factors, each 1 unless there
    is something to hold against the cell: salience, trust, recency, a closed validity.
 7. *Floor.* evidence = (best vector + best lexical) / 1.4. Below 0.25 the honest answer is nothing.
    It is asked of the answer and not of each hit: cutting single hits at the same height lost
@@ -45,10 +45,10 @@ SPAN_DEVIATIONS: Final = 14.0
 
 #: Rows a lexical search may read. Reading by the rarest lexemes and scoring with all of them, 1 %
 #: of the cells found what reading every match found (0.73 against 0.74 known items).
-ROWS_MAX: Final = 800
+ROWS_MAX: Final = 500
 
 #: Known lexemes scored for a question; each costs a ts_rank a row. Titles have six.
-TERMS_MAX: Final = 12
+TERMS_MAX: Final = 8
 
 #: Lexemes scored beside them though no cell was counted with them: those of the newest cells.
 STRANGE_MAX: Final = 4
@@ -191,7 +191,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FusionWeights:
-    """Weights beside a vector part of 1, and how much of a score each standing may take away.
+    """Weights beside a vector part of 1, and how much of a score each flaw may take away.
 
     The first four were chosen on data. Salience at 0.1 costs nothing where the answers are old,
     at 0.2 it does. Nothing is known of the asker's sense of time, so recency takes nothing.
@@ -212,7 +212,7 @@ SHIPPED: Final = FusionWeights()
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate in the answer. score = (vector + lexical + addressed + lent) * standing.
+    """A candidate in the answer. score = (vector + lexical + addressed + lent) * merit.
 
     ``lender`` is the neighbour whose score was lent, None if there is none.
     """
@@ -223,7 +223,7 @@ class Ranked:
     lexical: float
     addressed: float
     lent: float
-    standing: float
+    merit: float
     lender: int | None
 
 
@@ -269,8 +269,8 @@ def fuse(
     addressed = weights.addressed * np.array([float(c.addressed) for c in candidates])
     own = vector + lexical + addressed
     lent, lenders = _lent(candidates, at, own, weights.lent)
-    standing = _standing(candidates, weights)
-    score = (own + lent) * standing
+    merit = _merit(candidates, weights)
+    score = (own + lent) * merit
     order = np.lexsort((cells, -score))[:limit]
     ranked = tuple(
         Ranked(
@@ -280,7 +280,7 @@ def fuse(
             lexical=float(lexical[i]),
             addressed=float(addressed[i]),
             lent=float(lent[i]),
-            standing=float(standing[i]),
+            merit=float(merit[i]),
             lender=lenders[i],
         )
         for i in order.tolist()
@@ -330,7 +330,7 @@ def _lent(
     return lent, lenders
 
 
-def _standing(candidates: Sequence[Candidate], weights: FusionWeights) -> NDArray[np.float64]:
+def _merit(candidates: Sequence[Candidate], weights: FusionWeights) -> NDArray[np.float64]:
     held = np.array([(c.salience, c.trust, c.recency, not c.closed) for c in candidates])
     takes = np.array([weights.salience, weights.trust, weights.recency, weights.closed])
     return np.asarray((1.0 - takes * (1.0 - np.clip(held, 0.0, 1.0))).prod(axis=1))

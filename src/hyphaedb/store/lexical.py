@@ -16,7 +16,7 @@ from hyphaedb.store.search import Clauses, Listing
 from hyphaedb.store.sql import composed, query
 
 #: Rows one search reads: twice what the protocol plans for, since counts lag behind by a batch.
-ROWS_MAX = 1_600
+ROWS_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ INDENT = "   "
 REFUSED_TOLD = 4
 TITLE = 32
 #: The one part of a recall's score that multiplies the others.
-STANDING = "standing"
+MERIT = "merit"
 
 
 def wrapped(text: str, first: str = "") -> list[str]:
@@ -151,8 +151,8 @@ LEGEND = f"{INDENT}+ received, people named it   - received, not named   ! named
 def _sum(hit: Hit) -> str:
     """A hit's score as what it is made of: parts that add up, times how well the cell stands."""
     parts = sorted(hit.parts.items(), key=lambda part: -part[1])
-    added = " + ".join(f"{name} {value:.2f}" for name, value in parts if value and name != STANDING)
-    return f"= ({added}) x {STANDING} {hit.parts.get(STANDING, 1.0):.2f}"
+    added = " + ".join(f"{name} {value:.2f}" for name, value in parts if value and name != MERIT)
+    return f"= ({added}) x {MERIT} {hit.parts.get(MERIT, 1.0):.2f}"
 
 
 def _hit(rank: int, hit: Hit) -> list[str]:
@@ -169,7 +169,7 @@ def asked(what: Asked) -> list[str]:
         lines.append(f"{INDENT}nothing above the floor; {what.answer.below_floor} cells below it")
     lines += wrapped(
         "vector: near in meaning; lexical: words in common; lent: by a neighbour that answers too;"
-        " standing: salient, recent, not overturned.",
+        " merit: salient, recent, not overturned.",
         INDENT,
     )
     unread = what.answer.unread
