@@ -163,3 +163,47 @@ async def test_a_cell_may_be_forgotten_while_its_wave_is_under_way(
     assert await inbox(world.mesh, "bob") == [innocent.body]
     assert owner.pump is not None
     assert await differences(owner.pump.mirror, database) == []
+
+
+async def vectors_of(database: Database, mesh: Mesh, table: str) -> list[object]:
+    """The vectors that a table of places holds for a mesh."""
+    async with database.statement() as tx:
+        cursor = await tx.execute(
+            f"SELECT e FROM hyphaedb.{table} JOIN hyphaedb.agent a USING (mesh_id)"
+            " WHERE a.agent_id = %s".encode(),
+            [(await mesh.agents())[0].agent_id],
+        )
+        return [r[0] for r in await cursor.fetchall()]
+
+
+async def test_a_position_made_of_nothing_else_is_erased_as_well(
+    mesh: Mesh, database: Database
+) -> None:
+    """A position is the mean of what its holder touched: of one cell it is that cell's vector."""
+    stored = await announce(mesh, f"the password is {SECRET}", agent="ann")
+    assert len(await vectors_of(database, mesh, "agent_position")) == 1
+    await mesh.forget(stored.cell_id)
+    await settled(mesh)
+
+    assert await vectors_of(database, mesh, "agent_position") == []
+    [ann] = [a.agent_id for a in await mesh.agents() if a.name == "ann"]
+    async with database.statement() as tx:
+        cursor = await tx.execute("SELECT 1 FROM hyphaedb.attachment WHERE leaf_id = %s", [ann])
+        assert await cursor.fetchall() == []
+
+
+async def test_whoever_had_touched_it_stands_where_the_rest_is(
+    mesh: Mesh, database: Database
+) -> None:
+    """As if the erased cell had never been, for its author and for a reader of it."""
+    kept = await announce(mesh, text("limits"), agent="ann")
+    [alone] = await vectors_of(database, mesh, "agent_position")
+    stored = await announce(mesh, f"the password is {SECRET}", agent="ann")
+    await mesh.confirm(stored.cell_id, agent="bob")
+    await settled(mesh)
+    assert len(await vectors_of(database, mesh, "agent_position")) == 2
+    await mesh.forget(stored.cell_id)
+    await settled(mesh)
+
+    assert (await mesh.cell(kept.cell_id)).body
+    assert await vectors_of(database, mesh, "agent_position") == [alone]

@@ -43,6 +43,14 @@ class News:
         return self.info.paused if self.info is not None else None
 
 
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Holders whose footprints changed; ``anew`` lost some, and must hang elsewhere as well."""
+
+    holders: set[int]
+    anew: set[int]
+
+
 class Intake:
     """Reads and applies signals for one mirror."""
 
@@ -68,10 +76,10 @@ class Intake:
         }
         return news
 
-    def apply(self, news: News, waiting: Sequence[Signal]) -> set[int]:
+    def apply(self, news: News, waiting: Sequence[Signal]) -> Moved:
         """Take everything in; returns the holders whose position has to be computed again."""
         mirror = self._mirror
-        moved: set[int] = set()
+        moved = Moved(set(), set())
         if news.info is not None:
             mirror.info = news.info
         if news.agents is not None:
@@ -83,13 +91,15 @@ class Intake:
                     if signal.other is not None:
                         strength = KNOWS if kind is SignalKind.TOUCHED else RECALLED
                         cell_id = CellId(signal.subject)
-                        moved.add(mirror.touch(cell_id, signal.other, strength))
+                        moved.holders.add(mirror.touch(cell_id, signal.other, strength))
                         if kind is SignalKind.TOUCHED:
                             mirror.use(cell_id, days_of(signal.at))
                 case SignalKind.CLOSED:
                     mirror.close(CellId(signal.subject))
                 case SignalKind.FORGOTTEN:
                     mirror.forget(CellId(signal.subject))
+                    if signal.other is not None:
+                        moved.anew.add(mirror.roster.holder(signal.other))
                 case SignalKind.ROSTER | SignalKind.NEWCOMER | SignalKind.EDGE | SignalKind.SWEEP:
                     pass
                 case _:

@@ -8,7 +8,7 @@ delivery is unique by diff and agent.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -98,13 +98,13 @@ class Pump:
         context.failpoints.hit(Failpoint.AFTER_CLAIM)
         moved = self.intake.apply(news, waiting)
         # Before the waves: what the faces said came before what now travels.
-        attached = self._position(moved) if waiting else set()
+        attached = self._position(moved.holders | moved.anew, moved.anew) if waiting else set()
         self._erased |= news.erased
         plan = await asyncio.to_thread(self._think, diffs, told, attention, now)
         if not waiting and not diffs and not plan.bridges:
             return Pumped(0, 0, 0)
         plan.attached |= attached | self._position(plan.moved)
-        plan.moved |= moved
+        plan.moved |= moved.holders | moved.anew
         self._expect(news.newcomers | plan.postponed)
         self.asked |= news.asked
         async with context.database.transaction() as tx:
@@ -175,19 +175,21 @@ class Pump:
         counts = await traces.delivered_since(tx, mesh_id, list(limits), since)
         return {a: most - counts.get(a, 0) for a, most in limits.items()}
 
-    def _position(self, moved: set[int]) -> set[int]:
-        """Move the holders whose footprints changed; returns those that drifted and were
-        attached anew."""
+    def _position(self, moved: set[int], anew: Set[int] = frozenset()) -> set[int]:
+        """Move the holders whose footprints changed; returns those that drifted, or are in
+        ``anew``, and were attached anew."""
         roster = self.mirror.roster
         for holder in sorted(moved):
             position = self.mirror.position_of(holder)
             if position is not None:
                 roster.place(holder, position)
-        drifted = roster.drifted()
-        for holder in drifted:
+            else:
+                roster.displace(holder)
+        drifted = set(roster.drifted()) | {h for h in anew if roster.hangs(h)}
+        for holder in sorted(drifted):
             roster.attach(holder, self.mirror.layers[0])
             self._expect({r.agent_id for r in roster.receivers if r.holder == holder})
-        return set(drifted)
+        return drifted
 
     def _expect(self, agents: set[AgentId]) -> None:
         """These may lack something now."""
@@ -264,6 +266,8 @@ class Pump:
                 await agents.put_position(
                     tx, mesh_id, roster.holder_ids[holder], roster.positions[holder], now
                 )
+            else:
+                await agents.remove_position(tx, mesh_id, roster.holder_ids[holder])
         rows = []
         for holder in sorted(plan.attached):
             ids, vector = roster.attachments(holder, self.mirror.layers[0])

@@ -31,6 +31,7 @@ from hyphaedb.model import (
 )
 from hyphaedb.protocol import energy
 from hyphaedb.store import cells, journal, log
+from hyphaedb.store.agents import AGENTS_MAX
 from hyphaedb.store.graph import Edge
 from hyphaedb.store.rows import DiffRow, Known
 
@@ -166,11 +167,15 @@ class Reviser:
         """Hard erase; returns how many deliveries went with it."""
         validation.cell_id(cell_id)
         context = self._context
+        mesh_id = context.info.mesh_id
         async with context.database.transaction() as tx:
-            erased = await log.count_deliveries(tx, context.info.mesh_id, cell_id)
-            if not await cells.forget(tx, context.info.mesh_id, cell_id):
+            erased = await log.count_deliveries(tx, mesh_id, cell_id)
+            touched = await cells.cell_footprints(tx, mesh_id, cell_id, AGENTS_MAX)
+            if not await cells.forget(tx, mesh_id, cell_id):
                 raise self._missing(cell_id)
             await emit(tx, context, SignalKind.FORGOTTEN, cell_id)
+            for footprint in touched:
+                await emit(tx, context, SignalKind.FORGOTTEN, cell_id, footprint.holder_id)
         context.wakeups.ring(WORK, context.info.mesh_id)
         return erased
 

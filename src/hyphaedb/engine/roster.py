@@ -159,6 +159,20 @@ class Roster:
         self.positions[holder] = position.astype(np.float16)
         self.placed[holder] = True
 
+    def displace(self, holder: int) -> None:
+        """A holder has nothing left to stand on; it hangs by its interest, if any."""
+        self.positions[holder] = 0.0
+        self.placed[holder] = False
+        if not self._wishing[holder]:
+            self.attached[holder] = -1
+            self.attached_cosines[holder] = -1.0
+            self.attached_from[holder] = 0.0
+            self._viewpoints[holder] = 0
+
+    def hangs(self, holder: int) -> bool:
+        """Whether a holder has a place to hang from: its position, or a declared interest."""
+        return bool(self.placed[holder] or self._wishing[holder])
+
     def restore(self, holder: int, rows: list[int], attached_from: Vectors, layer: Layer) -> None:
         """Hang a holder where it hung when it was last written down."""
         kept = np.array(rows[: self.attach_nearest], np.int32)

@@ -23,7 +23,8 @@ class SignalKind(StrEnum):
     RECALLED = "recalled"
     #: A cell was superseded or retracted; subject is the cell.
     CLOSED = "closed"
-    #: A cell was erased; subject is the cell.
+    #: A cell was erased; subject is the cell. Once more for each holder that had touched it, as
+    #: other: a position made of it must be made anew.
     FORGOTTEN = "forgotten"
     #: A typed edge was added or changed; subject is the edge.
     EDGE = "edge"

@@ -179,6 +179,11 @@ async def put_position(
     await run(tx, query("position_put"), values)
 
 
+async def remove_position(tx: Tx, mesh_id: MeshId, holder_id: UUID) -> None:
+    """A holder stands nowhere any more; it hangs nowhere either, unless it is attached anew."""
+    await run(tx, query("position_remove"), {"mesh_id": mesh_id, "holder_id": holder_id})
+
+
 async def positions(tx: Tx, mesh_id: MeshId) -> list[Position]:
     """Where all holders stand."""
     values = {"mesh_id": mesh_id, "limit": AGENTS_MAX}

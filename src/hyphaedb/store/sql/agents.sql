@@ -75,6 +75,14 @@ INSERT INTO hyphaedb.agent_position (mesh_id, holder_id, e, moved_at)
 VALUES (%(mesh_id)s, %(holder_id)s, %(e)s::halfvec, %(now)s::timestamptz)
 ON CONFLICT (mesh_id, holder_id) DO UPDATE SET e = excluded.e, moved_at = excluded.moved_at;
 
+-- name: position_remove
+-- A holder stands nowhere any more, and hangs nowhere.
+WITH p AS (
+    DELETE FROM hyphaedb.agent_position
+    WHERE mesh_id = %(mesh_id)s AND holder_id = %(holder_id)s
+)
+DELETE FROM hyphaedb.attachment WHERE mesh_id = %(mesh_id)s AND leaf_id = %(holder_id)s;
+
 -- name: positions
 -- Where all holders of a mesh stand.
 SELECT holder_id, e, moved_at FROM hyphaedb.agent_position
