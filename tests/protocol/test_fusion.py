@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from hyphaedb.errors import Invalid
 from hyphaedb.model import RecallMode
+from hyphaedb.protocol.addressing import address
 from hyphaedb.protocol.calibration import Baseline
 from hyphaedb.protocol.fusion import (
     RANK_OF_ONE,
@@ -21,7 +22,6 @@ from hyphaedb.protocol.fusion import (
     Fused,
     Neighbour,
     TermCount,
-    address,
     choose_terms,
     fuse,
     reciprocal_ranks,

@@ -28,7 +28,7 @@ from hyphaedb.model import (
     RecallMode,
     SessionId,
 )
-from hyphaedb.protocol import fusion
+from hyphaedb.protocol import addressing
 from hyphaedb.protocol.calibration import Baseline, calibrate
 from hyphaedb.store import cells, search
 from hyphaedb.store.traces import headline
@@ -94,7 +94,7 @@ class Recaller:
     async def _ask(self, text: str, mode: RecallMode, floor: float, k: int) -> Query:
         """The question taken apart: a name in it says whom it is about, the rest is embedded."""
         agents = await self._members.ids_by_name()
-        address = fusion.address(text, agents.keys())
+        address = addressing.address(text, agents.keys())
         vectors, _ = await embed(self._context, [address.topic])
         about = frozenset(agents[name] for name in address.names)
         return Query(text, vectors[0], about, mode, floor, k)

@@ -2,9 +2,9 @@
 
 The paper names the searches and not how their answers become one. The whole law:
 
-1. *Address.* Names of agents in a question say whom it is about, not what. They are taken out of
-   the text that is embedded, and cells those agents wrote get a bonus (`address`). Left in, a name
-   draws the vector towards whatever calls that agent by name: the cells of everybody else.
+1. *Address* (`addressing`). Names of agents in a question say whom it is about, not what. They
+   are taken out of the text that is embedded, and cells those agents wrote get a bonus. Left in, a
+   name draws the vector towards whatever calls that agent by name: the cells of everybody else.
 2. *Vector part.* (cosine - mean) / (14 deviations) of the embedder's own yardstick, in [0, 1].
 3. *Lexical part.* The share of the question's information that a cell carries, in [0, 1], times
    0.4: sum of idf * ts_rank over the lexemes, over the sum for a cell that has each once
@@ -28,7 +28,7 @@ Figures, and how flat the optimum is: docs/decisions/0005-recall-fusion.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -63,50 +63,8 @@ RANK_OF_ONE: Final = 0.6079271
 SESSION_CLOSENESS: Final = (1.0, 0.7)
 LINK_CLOSENESS: Final = 0.5
 
-# What may stand around a name in a sentence.
-_AROUND: Final = "\"'`“”‘’()[]{}<>,.;:!?@"
-_POSSESSIVE: Final = ("'s", "’s")
 # Where none is rare enough to be read alone, this many of the rarest are asked for together.
 _TOGETHER_MAX: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """A question taken apart: ``topic`` is the text to embed, ``names`` the agents it is about."""
-
-    topic: str
-    names: tuple[str, ...]
-
-
-def address(question: str, names: Collection[str]) -> Address:
-    """Whom a question is about, and what is left to ask.
-
-    A name counts where it stands as whole words, in its own spelling, perhaps with a possessive.
-    A name that is one plain lower-case word (``storage``) counts only as ``@storage``: it may as
-    well be the topic. A question with no letter or digit left over is its own topic.
-    """
-    words = question.split()
-    bare = [_bare(word) for word in words]
-    present = set(bare)
-    named: set[int] = set()
-    found: list[str] = []
-    for name in names:
-        parts = [_bare(part) for part in name.split()]
-        if not parts or not parts[0] or not present.issuperset(parts):
-            continue
-        sure = any(c.isupper() or not c.isalpha() for c in name)
-        places = [
-            i
-            for i in range(len(bare) - len(parts) + 1)
-            if bare[i : i + len(parts)] == parts and (sure or "@" in words[i])
-        ]
-        if places:
-            found.append(name)
-            named.update(i + j for i in places for j in range(len(parts)))
-    topic = " ".join(word for i, word in enumerate(words) if i not in named)
-    if not found or not any(c.isalnum() for c in topic):
-        return Address(question, tuple(found))
-    return Address(topic, tuple(found))
 
 
 class TermCount(NamedTuple):
@@ -254,9 +212,11 @@ def fuse(
     """
     if not candidates:
         return Fused((), 0.0, 0)
-    cells = np.array([c.cell for c in candidates])
-    vector, lexical = _topical(candidates, yardstick, weights, mode)
-    at = {cell: i for i, cell in enumerate(cells.tolist())}
+    cells, cosines, coverages, addressing, neighbours, saliences, trusts, recencies, closed = zip(
+        *candidates, strict=True
+    )
+    vector, lexical = _topical(cosines, coverages, yardstick, weights, mode)
+    at = {cell: i for i, cell in enumerate(cells)}
     if len(at) < len(candidates) or not np.isfinite(vector + lexical).all():
         raise Invalid(
             "A candidate comes twice or has a score that is not a number.",
@@ -266,15 +226,15 @@ def fuse(
     evidence = float(vector.max() + lexical.max()) / full if full > 0.0 else 0.0
     if evidence < weights.floor:
         return Fused((), evidence, len(candidates))
-    addressed = weights.addressed * np.array([float(c.addressed) for c in candidates])
+    addressed = weights.addressed * np.array(addressing, np.float64)
     own = vector + lexical + addressed
-    lent, lenders = _lent(candidates, at, own, weights.lent)
-    merit = _merit(candidates, weights)
+    lent, lenders = _lent(neighbours, at, own, weights.lent)
+    merit = _merit(saliences, trusts, recencies, closed, weights)
     score = (own + lent) * merit
-    order = np.lexsort((cells, -score))[:limit]
+    order = np.lexsort((np.array(cells), -score))[:limit]
     ranked = tuple(
         Ranked(
-            cell=int(cells[i]),
+            cell=cells[i],
             score=float(score[i]),
             vector=float(vector[i]),
             lexical=float(lexical[i]),
@@ -301,27 +261,31 @@ def reciprocal_ranks(lists: Iterable[Sequence[int]], k: int = 60) -> tuple[tuple
 
 
 def _topical(
-    candidates: Sequence[Candidate], yardstick: Baseline, weights: FusionWeights, mode: RecallMode
+    cosines: Sequence[float],
+    coverages: Sequence[float],
+    yardstick: Baseline,
+    weights: FusionWeights,
+    mode: RecallMode,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    vector = np.zeros(len(candidates))
-    lexical = np.zeros(len(candidates))
+    vector, lexical = np.zeros(len(cosines)), np.zeros(len(coverages))
     if mode is not RecallMode.TEXT:
-        cosines = np.array([c.cosine for c in candidates])
-        vector = (cosines - yardstick.mean) / (SPAN_DEVIATIONS * yardstick.deviation)
+        vector = _share(
+            (np.array(cosines) - yardstick.mean) / (SPAN_DEVIATIONS * yardstick.deviation)
+        )
     if mode is not RecallMode.VECTOR:
-        lexical = np.array([c.coverage for c in candidates])
-    return np.clip(vector, 0.0, 1.0), weights.lexical * np.clip(lexical, 0.0, 1.0)
+        lexical = weights.lexical * _share(np.array(coverages))
+    return vector, lexical
 
 
 def _lent(
-    candidates: Sequence[Candidate], at: dict[int, int], own: NDArray[Any], share: float
+    neighbours: Sequence[tuple[Neighbour, ...]], at: dict[int, int], own: NDArray[Any], share: float
 ) -> tuple[NDArray[np.float64], list[int | None]]:
-    lent = np.zeros(len(candidates))
-    lenders: list[int | None] = [None] * len(candidates)
+    lent = np.zeros(len(neighbours))
+    lenders: list[int | None] = [None] * len(neighbours)
     scores = own.tolist()
-    for i, candidate in enumerate(candidates):
+    for i, beside in enumerate(neighbours):
         best = 0.0
-        for cell, closeness in candidate.neighbours:
+        for cell, closeness in beside:
             place = at.get(cell)
             if place is not None and closeness * scores[place] > best:
                 best = closeness * scores[place]
@@ -330,18 +294,29 @@ def _lent(
     return lent, lenders
 
 
-def _merit(candidates: Sequence[Candidate], weights: FusionWeights) -> NDArray[np.float64]:
-    held = np.array([(c.salience, c.trust, c.recency, not c.closed) for c in candidates])
-    takes = np.array([weights.salience, weights.trust, weights.recency, weights.closed])
-    return np.asarray((1.0 - takes * (1.0 - np.clip(held, 0.0, 1.0))).prod(axis=1))
+def _merit(
+    saliences: Sequence[float],
+    trusts: Sequence[float],
+    recencies: Sequence[float],
+    closed: Sequence[bool],
+    weights: FusionWeights,
+) -> NDArray[np.float64]:
+    merit = 1.0 - weights.closed * np.array(closed, np.float64)
+    for held, takes in (
+        (saliences, weights.salience),
+        (trusts, weights.trust),
+        (recencies, weights.recency),
+    ):
+        merit *= 1.0 - takes * (1.0 - _share(np.array(held)))
+    return merit
+
+
+def _share(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Held in [0, 1]; a value that is not a number stays one."""
+    return np.asarray(np.minimum(np.maximum(values, 0.0), 1.0))
 
 
 def _information(occurrences: int, documents: int) -> float:
     """idf as Lucene has it, never negative; counts may run ahead of the total by a batch."""
     total = max(documents, occurrences)
     return math.log(1.0 + (total - occurrences + 0.5) / (occurrences + 0.5))
-
-
-def _bare(word: str) -> str:
-    word = word.strip(_AROUND)
-    return word[:-2].rstrip(_AROUND) if word.endswith(_POSSESSIVE) else word

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import selectors
+import json
+import select
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from typing import Any
 import psycopg
 from psycopg.adapt import AdaptersMap
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool
 
 from hyphaedb.errors import Invalid, Unsupported
@@ -236,6 +238,8 @@ class Database:
     async def _take(self) -> Tx:
         """A connection from the pool; raises OperationalError once it is known that no server
         is there, PoolTimeout when the pool stays busy."""
+        if self._pool.get_stats().get("pool_available", 0):
+            return await self._pool.getconn()
         try:
             async with asyncio.timeout(None) as patience:
                 ask = asyncio.get_running_loop().call_later(AWAY_S, self._ask, patience)
@@ -285,16 +289,22 @@ class Database:
             prepare=False,
         )
         if self.server.halfvec_oid is not None:
+            set_json_loads(_loads, connection)
             adapters: AdaptersMap = connection.adapters
             vectors.register(adapters, self.server.halfvec_oid)
+
+
+def _loads(text: str | bytes) -> Any:
+    """Most cells have no metadata, and a parser takes its time to find that out."""
+    return {} if text == b"{}" else json.loads(text)
 
 
 def _is_silent(connection: Tx) -> bool:
     """Whether nothing has arrived on an idle connection; what arrives there is the server's end.
     A look at the socket costs a few microseconds, a test query would cost a round trip a use."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(connection.fileno(), selectors.EVENT_READ)
-        return not selector.select(0)
+    look = select.poll()
+    look.register(connection.fileno(), select.POLLIN)
+    return not look.poll(0)
 
 
 def check_url(url: str) -> None:
