@@ -94,7 +94,8 @@ lint: $(READY)
 	@$(BIN)/ruff check .
 
 types: $(READY)
-	@$(BIN)/mypy src tests docs $(patsubst %/__main__.py,%,$(wildcard evals/__main__.py bench/__main__.py))
+	@$(BIN)/mypy src tests docs $(patsubst %/__main__.py,%,$(wildcard evals/__main__.py bench/__main__.py)) \
+		$(patsubst %/__init__.py,%,$(wildcard training/__init__.py))
 
 borders: $(READY)
 	@$(BIN)/lint-imports --no-logo

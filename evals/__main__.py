@@ -17,6 +17,9 @@ def _parser() -> argparse.ArgumentParser:
     recall = names.add_parser("recall", help="does an asked question find its evidence")
     recall.add_argument("--data", type=Path, required=True, metavar="DIR")
     recall.add_argument("--json", action="store_true", help="the only form there is")
+    contradiction = names.add_parser("contradiction", help="does the judge tell it from agreement")
+    contradiction.add_argument("--pairs", type=Path, required=True, metavar="FILE")
+    contradiction.add_argument("--json", action="store_true", help="the only form there is")
     every = names.add_parser("all", help="every pack in turn, results and a page into a folder")
     every.add_argument("--packs", type=Path, required=True, metavar="DIR")
     every.add_argument("--out", type=Path, required=True, metavar="DIR")
@@ -36,6 +39,10 @@ def main() -> None:
         from evals.recall import main as recall
 
         recall(asked.data)
+    elif asked.name == "contradiction":
+        from evals.contradiction import main as contradiction
+
+        contradiction(asked.pairs)
     elif asked.name == "all":
         from evals.report import run_all
 

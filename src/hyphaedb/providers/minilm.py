@@ -143,7 +143,7 @@ def open_minilm(threads: int) -> MiniLM:
     """The default embedder. `threads` of one run: more than 1 pays on idle cores only."""
     _require_wheels()
     # 64 texts of the smallest size fill a batch's tokens; more would be padding.
-    return MiniLM("minilm", lambda: _session(verified_weights(), threads), texts_per_run=64)
+    return MiniLM("minilm", lambda: open_session(verified_weights(), threads), texts_per_run=64)
 
 
 def open_minilm_fast(threads: int, cache_dir: Path | None) -> MiniLM:
@@ -155,7 +155,9 @@ def open_minilm_fast(threads: int, cache_dir: Path | None) -> MiniLM:
             "The embedder minilm-fast has no directory to keep its weights in.",
             "Set the embedder's cache directory, or use minilm, which needs none.",
         )
-    return MiniLM("minilm-fast", lambda: _session(_quantised(cache_dir), threads), texts_per_run=1)
+    return MiniLM(
+        "minilm-fast", lambda: open_session(_quantised(cache_dir), threads), texts_per_run=1
+    )
 
 
 @functools.cache
@@ -168,16 +170,20 @@ def verified_weights() -> Path:
     return require_sha256(weights, WEIGHTS_SHA256)
 
 
-def require_sha256(weights: Path, expected: str) -> Path:
-    """`weights` itself if its content has this sha256; else `Unsupported`: it would embed wrongly,
-    or not be the model that a mesh recorded."""
+def require_sha256(
+    weights: Path,
+    expected: str,
+    what: str = "The embedding model's file",
+    remedy: str = _REINSTALL,
+) -> Path:
+    """`weights` itself if its content has this sha256; else `Unsupported`: it would answer wrongly,
+    or not be the model that a mesh recorded. `what` and `remedy` are words of the error."""
     with weights.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != expected:
         raise Unsupported(
-            f"The embedding model's file is not the tested one (sha256 {found[:12]}…, expected"
-            f" {expected[:12]}…).",
-            _REINSTALL,
+            f"{what} is not the tested one (sha256 {found[:12]}…, expected {expected[:12]}…).",
+            remedy,
         )
     return weights
 
@@ -203,7 +209,8 @@ def _runtime(name: str) -> ModuleType:
         ) from error
 
 
-def _session(weights: Path, threads: int) -> Session:
+def open_session(weights: Path, threads: int) -> Session:
+    """onnxruntime on these weights, whatever they compute. `Unsupported` where it does not load."""
     runtime = _runtime("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads

@@ -73,12 +73,17 @@ class ExtractedCell:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The judgement on one pair. `confidence` lies in [0, 1]; `reason` is shown to people."""
+    """The judgement on one pair. `confidence` lies in [0, 1]; `reason` is shown to people.
+
+    `suspected`: the label is the likeliest one and not certain enough to act on. Such a pair is
+    shown and waits for a better judge or an agent's word; it has no energy of its own.
+    """
 
     label: Label
     direction: Direction
     confidence: float
     reason: str
+    suspected: bool = False
 
     def __post_init__(self) -> None:
         if (self.label is Label.SUPERSEDES) == (self.direction is Direction.NONE):

@@ -1,0 +1,1 @@
+"""How the shipped judge was made: training only, never imported by the package."""
