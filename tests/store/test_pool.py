@@ -10,7 +10,8 @@ from psycopg.conninfo import make_conninfo
 
 from hyphaedb.errors import HyphaeError, Invalid, Unavailable, Unsupported
 from hyphaedb.store.access import MeshRow
-from hyphaedb.store.pool import AWAY_S, Database, Server, require, row, rows, run
+from hyphaedb.store.pool import AWAY_S, Database, row, rows, run
+from hyphaedb.store.server import Server, require
 
 
 @pytest.mark.parametrize("url", ["mysql://a/b", "localhost:5432", "postgresql://a:b@c:port/d"])
