@@ -23,9 +23,8 @@ from bench.timing import Watch, median_ms, ratio
 from hyphaedb.engine import waves
 from hyphaedb.engine.mirror import Mirror
 from hyphaedb.engine.topology import Layer
-from hyphaedb.model import CellType
+from hyphaedb.model import MICRO, CellType
 from hyphaedb.protocol.energy import ENERGY_MAX_MICRO, initial_energy_micro, link_costs_micro
-from hyphaedb.protocol.geometry import MICRO
 from hyphaedb.protocol.wave import Wave, WaveLimits
 from hyphaedb.store.pool import Tx
 from hyphaedb.store.pool import rows as fetch

@@ -21,6 +21,9 @@ SessionId = NewType("SessionId", UUID)
 DiffId = NewType("DiffId", UUID)
 BeaconId = NewType("BeaconId", UUID)
 
+#: One unit of energy, cost or score, in the whole numbers that are stored and compared.
+MICRO = 1_000_000
+
 #: JSON values a caller may attach to a cell (the paper's payload phi).
 Metadata = Mapping[str, object]
 

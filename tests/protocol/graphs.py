@@ -9,9 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from hyphaedb.model import MICRO
 from hyphaedb.protocol.adjacency import Adjacency
 from hyphaedb.protocol.energy import link_costs_micro
-from hyphaedb.protocol.geometry import MICRO, cosine, normalise, to_grid
+from hyphaedb.protocol.geometry import cosine, normalise, to_grid
 from hyphaedb.protocol.links import bridges, select
 from hyphaedb.protocol.wave import Wave, WaveLimits
 from tests.oracle import Links, Relays, everybody

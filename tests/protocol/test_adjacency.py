@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyphaedb.errors import Invalid
+from hyphaedb.model import MICRO
 from hyphaedb.protocol.adjacency import LINKS_MAX, NO_LINK, Adjacency
 from hyphaedb.protocol.energy import COST_MAX_MICRO
-from hyphaedb.protocol.geometry import MICRO, to_grid
+from hyphaedb.protocol.geometry import to_grid
 from tests import oracle
 from tests.protocol.graphs import COSTS, linked, topical, ways_of
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyphaedb.errors import Invalid
-from hyphaedb.model import CellType
+from hyphaedb.model import MICRO, CellType
 from hyphaedb.protocol.energy import (
     COST_MAX_MICRO,
     ENERGY_MAX_MICRO,
@@ -20,7 +20,6 @@ from hyphaedb.protocol.energy import (
     link_costs_micro,
     omega_of_cosine,
 )
-from hyphaedb.protocol.geometry import MICRO
 
 #: Table 1's column "typical E0", which is s = 0.9; the paper prints 7 for 7.59.
 TYPICAL = {

@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hyphaedb.model import MICRO
 from hyphaedb.protocol.adjacency import Adjacency
 from hyphaedb.protocol.energy import link_costs_micro
-from hyphaedb.protocol.geometry import MICRO, normalise, to_grid
+from hyphaedb.protocol.geometry import normalise, to_grid
 from tests import oracle
 from tests.protocol.graphs import bridged, burst, grown, topical, walked, ways_of
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyphaedb.errors import Invalid
+from hyphaedb.model import MICRO
 from hyphaedb.protocol.energy import COST_MAX_MICRO, ENERGY_MAX_MICRO
-from hyphaedb.protocol.geometry import MICRO
 from hyphaedb.protocol.wave import NO_PARENT, Wave, WaveLimits
 from tests import oracle
 from tests.protocol.graphs import (

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyphaedb.errors import Invalid
-from hyphaedb.protocol.geometry import MICRO
+from hyphaedb.model import MICRO
 from hyphaedb.protocol.wave import Wave, WaveLimits
 from tests import oracle
 from tests.protocol.graphs import ENERGIES, drawn_links, random_links, records, run, walked

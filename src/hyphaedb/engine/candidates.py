@@ -14,11 +14,10 @@ from datetime import datetime
 import numpy as np
 
 from hyphaedb.engine.context import Context
-from hyphaedb.model import AgentId, Cell, CellId, Hit, RecallMode
+from hyphaedb.model import MICRO, AgentId, Cell, CellId, Hit, RecallMode
 from hyphaedb.protocol import decay, fusion
 from hyphaedb.protocol.calibration import Baseline
 from hyphaedb.protocol.fusion import Candidate, Neighbour, Ranked, TermCount
-from hyphaedb.protocol.geometry import MICRO
 from hyphaedb.store import cells, facts, lexical, search
 from hyphaedb.store.facts import Fact, Reach, Way
 from hyphaedb.store.pool import Tx

@@ -19,9 +19,8 @@ from hyphaedb.engine.subject import Subject
 from hyphaedb.engine.topology import Layer, Rows
 from hyphaedb.engine.touches import Touched
 from hyphaedb.engine.waves import UNSETTLED, Ran
-from hyphaedb.model import AgentId, BeaconId, Refusal, Route
+from hyphaedb.model import MICRO, AgentId, BeaconId, Refusal, Route
 from hyphaedb.protocol import geometry
-from hyphaedb.protocol.geometry import MICRO
 
 #: Agents named among the refused of one wave; the nearest misses say the most.
 REFUSED_MAX = 64

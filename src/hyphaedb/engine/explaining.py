@@ -14,6 +14,7 @@ from hyphaedb.engine.wakeups import NEWS, WORK
 from hyphaedb.engine.worker import Worker
 from hyphaedb.errors import Invalid, NotFound
 from hyphaedb.model import (
+    MICRO,
     CellId,
     DiffId,
     DiffState,
@@ -26,7 +27,6 @@ from hyphaedb.model import (
     Stored,
     Trace,
 )
-from hyphaedb.protocol.geometry import MICRO
 from hyphaedb.store import access, jobs, journal, traces
 from hyphaedb.store.journal import DiffInfo, WaveRow
 from hyphaedb.store.pool import Tx

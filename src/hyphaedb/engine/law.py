@@ -14,6 +14,7 @@ from hyphaedb.engine.topology import Layer, Vectors
 from hyphaedb.engine.touches import KNOWS, Touched
 from hyphaedb.engine.waves import Ran
 from hyphaedb.errors import Invalid
+from hyphaedb.model import MICRO
 from hyphaedb.protocol import geometry, interest, relevance
 from hyphaedb.protocol.calibration import (
     Baseline,
@@ -123,7 +124,7 @@ class Law:
         earned = relevance.nearness(nearest, interest.NEAR_FOOTPRINT)[roster.holder_of]
         iota = self._interest(declared, earned, r, roster)
         ceilings = relevance.score(r, iota, subject.salience, self.weights)
-        return np.where(named, geometry.MICRO, ceilings)
+        return np.where(named, MICRO, ceilings)
 
     def _nearness(
         self, subject: Subject, base: Baseline, roster: Roster

@@ -22,8 +22,7 @@ from hyphaedb.engine.mirror import Mirror
 from hyphaedb.engine.subject import Subject
 from hyphaedb.engine.topology import Grid, Layer, days_of
 from hyphaedb.engine.touches import KNOWS
-from hyphaedb.model import AgentId, CellId, CellState, DiffId, DiffKind, Route
-from hyphaedb.protocol.geometry import MICRO
+from hyphaedb.model import MICRO, AgentId, CellId, CellState, DiffId, DiffKind, Route
 from hyphaedb.protocol.wave import WaveLimits
 from hyphaedb.store.graph import Edge, Panel
 from hyphaedb.store.journal import NewDelivery

@@ -29,9 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyphaedb.errors import Invalid
+from hyphaedb.model import MICRO
 from hyphaedb.protocol.edge_pool import EdgePool, grown
 from hyphaedb.protocol.energy import COST_MAX_MICRO
-from hyphaedb.protocol.geometry import MICRO
 from hyphaedb.protocol.links import label_components
 
 Ints = NDArray[np.int32]

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hyphaedb.protocol.geometry import MICRO, quantise_micro
+from hyphaedb.model import MICRO
+from hyphaedb.protocol.geometry import quantise_micro
 
 #: Eq. 6: what remains after a day without use. Half is gone after 69 days.
 KEPT_PER_DAY = 0.99

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyphaedb.errors import Invalid
-from hyphaedb.model import CellType
-from hyphaedb.protocol.geometry import MICRO, quantise_micro, quantise_micros
+from hyphaedb.model import MICRO, CellType
+from hyphaedb.protocol.geometry import quantise_micro, quantise_micros
 
 #: Table 1: decisions and constraints are for everybody, tasks for the desk beside.
 MULTIPLIERS: dict[CellType, float] = {

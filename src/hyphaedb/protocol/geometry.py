@@ -21,9 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyphaedb.errors import Invalid
-
-#: One unit of energy, cost or score, in the integers that are stored and compared.
-MICRO = 1_000_000
+from hyphaedb.model import MICRO
 
 #: Steps per unit on the grid. With d numbers a gridded row is no longer than GRID + sqrt(d)/2;
 #: squared, that must stay below 2^24 for float32 to hold every partial sum: d <= 4096.

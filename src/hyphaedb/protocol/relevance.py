@@ -32,8 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyphaedb.errors import Invalid
+from hyphaedb.model import MICRO
 from hyphaedb.protocol.calibration import DEVIATION_LEAST, Baseline, standardise
-from hyphaedb.protocol.geometry import MICRO, quantise_micro, quantise_micros
+from hyphaedb.protocol.geometry import quantise_micro, quantise_micros
 
 #: Where r is one half: the z at which a position is as likely right as wrong.
 NEAR_PANEL: Final = 2.5

@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyphaedb.errors import Invalid
+from hyphaedb.model import MICRO
 from hyphaedb.protocol.energy import ENERGY_MAX_MICRO
-from hyphaedb.protocol.geometry import MICRO
 
 Ints = NDArray[np.int32]
 Keys = NDArray[np.int64]

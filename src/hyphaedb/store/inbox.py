@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from hyphaedb.model import (
+    MICRO,
     AgentId,
     CellId,
     CellState,
@@ -22,7 +23,7 @@ from hyphaedb.model import (
 from hyphaedb.store.pool import Tx, row, rows, run
 from hyphaedb.store.rows import single
 from hyphaedb.store.sql import composed, query
-from hyphaedb.store.traces import MICRO, headline, headlines, steps
+from hyphaedb.store.traces import headline, headlines, steps
 
 #: Items of one page at most, whatever is asked for.
 PAGE_MAX = 500

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from hyphaedb.model import AgentId, CellId, Delivery, DiffId, MeshId, Route, Seen, Step
+from hyphaedb.model import MICRO, AgentId, CellId, Delivery, DiffId, MeshId, Route, Seen, Step
 from hyphaedb.store.journal import WaveRow
 from hyphaedb.store.pool import Row, Tx, row, rows
 from hyphaedb.store.sql import query
 
-MICRO = 1_000_000
 #: Rows of one trace or log; a wave delivers to 2,000 agents at most.
 LOG_MAX = 10_000
 
