@@ -20,6 +20,7 @@ async def run(place: Place) -> dict[str, Any]:
     mirror = await place.mirror()
     grown = process.memory_info().rss - before
     held, cells, parts = mirror.bytes, mirror.layers[0].count, mirror.components()
+    forced = mirror.layers[0].graph.forced_count
     wall, client, server = [], [], []
     for _ in range(_REPEATS):
         with watch.measure() as spent:
@@ -34,6 +35,7 @@ async def run(place: Place) -> dict[str, Any]:
         "rebuild_cpu_s": round(float(np.median(client)), 2),
         "rebuild_server_cpu_s": round(float(np.median(server)), 2),
         "components": parts,
+        "forced_share": round(forced / cells, 4),
     }
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hyphaedb.model import MICRO
 from hyphaedb.protocol.adjacency import Adjacency
 from hyphaedb.protocol.energy import link_costs_micro
-from hyphaedb.protocol.geometry import cosine, normalise, to_grid
+from hyphaedb.protocol.geometry import cosine, to_grid
 from hyphaedb.protocol.links import bridges, select
 from hyphaedb.protocol.wave import Wave, WaveLimits
 from tests.oracle import Links, Relays, everybody
@@ -111,19 +111,25 @@ def records(wave: Wave) -> list[tuple[int, int, int, int]]:
     )
 
 
+def normalised(rows: NDArray[Any]) -> NDArray[np.float32]:
+    """Rows (n, d), or one vector (d,), scaled to length 1: what an embedder hands over."""
+    wide = np.asarray(rows, dtype=np.float64)
+    return np.asarray(wide / np.linalg.norm(wide, axis=-1, keepdims=True), dtype=np.float32)
+
+
 def topical(count: int, topics: int, seed: int, *, dimension: int = 48) -> NDArray[np.float32]:
     """Unit vectors in topics of Zipf sizes, topic after topic: the order that splits graphs."""
     rng = np.random.default_rng(seed)
     share = 1.0 / np.arange(1, topics + 1)
     topic = np.sort(rng.choice(topics, count, p=share / share.sum()))
     centres = rng.standard_normal((topics, dimension))
-    return normalise(centres[topic] + 0.8 * rng.standard_normal((count, dimension)))
+    return normalised(centres[topic] + 0.8 * rng.standard_normal((count, dimension)))
 
 
 def burst(around: NDArray[Any], count: int, noise: float, seed: int) -> NDArray[np.float32]:
     """Near-duplicates of one vector; with no noise, exact ones."""
     rng = np.random.default_rng(seed)
-    return normalise(
+    return normalised(
         around + noise * rng.standard_normal((count, len(around))) / len(around) ** 0.5
     )
 

@@ -11,37 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyphaedb.errors import Invalid
+from hyphaedb.model import MICRO
 from hyphaedb.protocol.geometry import (
     DIMENSION_MAX,
     GRID,
-    MICRO,
     cosine,
     cosine_matrix,
-    normalise,
     position,
     quantise_micro,
     quantise_micros,
     to_grid,
     weights,
 )
+from tests.protocol.graphs import normalised
 
 
 def directions(count: int, dimension: int, seed: int = 0) -> np.ndarray:
-    return normalise(np.random.default_rng(seed).standard_normal((count, dimension)))
-
-
-@pytest.mark.parametrize("shape", [(384,), (5, 384), (0, 3)])
-def test_normalised_rows_have_length_one_and_keep_their_shape(shape: tuple[int, ...]) -> None:
-    rows = normalise(np.random.default_rng(1).standard_normal(shape) * 1e5)
-    assert rows.shape == shape
-    assert rows.dtype == np.float32
-    assert np.allclose(np.linalg.norm(rows, axis=-1), 1.0, atol=1e-6)
-
-
-@pytest.mark.parametrize("bad", [0.0, math.nan, math.inf])
-def test_a_row_without_a_direction_is_refused(bad: float) -> None:
-    with pytest.raises(Invalid):
-        normalise(np.array([[1.0, 2.0], [bad, 0.0]]))
+    return normalised(np.random.default_rng(seed).standard_normal((count, dimension)))
 
 
 def test_a_vector_too_long_for_exact_sums_is_refused() -> None:

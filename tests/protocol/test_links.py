@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyphaedb.errors import Invalid
-from hyphaedb.protocol.geometry import cosine, normalise, to_grid
+from hyphaedb.protocol.geometry import cosine, to_grid
 from hyphaedb.protocol.links import CANDIDATES_MAX, bridges, label_components, select
 from tests import oracle
-from tests.protocol.graphs import topical
+from tests.protocol.graphs import normalised, topical
 
 
 def at(*degrees: float) -> np.ndarray:
@@ -33,7 +33,7 @@ def test_a_candidate_behind_a_chosen_one_is_passed_over() -> None:
 
 def test_a_candidate_as_near_to_a_chosen_one_as_to_us_is_passed_over() -> None:
     """We, the first and the second are at equal distances; the third lies the other way."""
-    rows = to_grid(normalise(np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0.6, -0.03, -0.8]])))
+    rows = to_grid(normalised(np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0.6, -0.03, -0.8]])))
     assert select(rows[1:], cosine(rows[0], rows[1:]), 2).tolist() == [0, 2]
 
 
@@ -127,7 +127,7 @@ def test_bridges_leave_one_component(drawn: list[int], seed: int) -> None:
     labels = np.array(drawn)
     for name in set(drawn) - {-1}:
         labels[labels == name] = np.flatnonzero(labels == name)[0]
-    vectors = normalise(np.random.default_rng(seed).standard_normal((len(drawn), 4)))
+    vectors = normalised(np.random.default_rng(seed).standard_normal((len(drawn), 4)))
     found = bridges(labels, to_grid(vectors))
     live = np.flatnonzero(labels >= 0)
     sources = np.concatenate((live, [bridge.near for bridge in found])).astype(np.int64)

@@ -16,8 +16,9 @@ from hyphaedb.protocol.calibration import (
     declared_baseline,
     standardise,
 )
-from hyphaedb.protocol.geometry import normalise, to_grid
+from hyphaedb.protocol.geometry import to_grid
 from hyphaedb.protocol.relevance import relevance
+from tests.protocol.graphs import normalised
 
 Rows = NDArray[np.float32]
 NO_ROWS: Rows = np.zeros((0, 64), np.float32)
@@ -27,7 +28,7 @@ def about(subject: int, n: int, seed: int, spread: float = 1.0) -> Rows:
     """n unit rows around one of many fixed subjects; their mutual cosines are about 0.5."""
     centre = np.random.default_rng(1_000 + subject).normal(size=64)
     noise = np.random.default_rng(seed).normal(size=(n, 64))
-    return normalise(centre + spread * noise)
+    return normalised(centre + spread * noise)
 
 
 def mixed(n: int, seed: int) -> Rows:
@@ -73,10 +74,10 @@ def test_a_model_whose_cosines_are_all_high_gives_the_same_z() -> None:
     """A direction shared by all texts lifts every cosine; the yardstick takes it out."""
     own, diff = mixed(PANEL_CELLS, 5), about(3, 1, 99)[0]
     lift = np.full((1, 1), 1.5)
-    lifted_own = normalise(np.hstack([own, np.repeat(lift, len(own), 0)]))
-    lifted_diff = normalise(np.hstack([diff[None, :], lift]))[0]
+    lifted_own = normalised(np.hstack([own, np.repeat(lift, len(own), 0)]))
+    lifted_diff = normalised(np.hstack([diff[None, :], lift]))[0]
     near = about(3, 1, 41)[0]
-    lifted_near = normalise(np.hstack([near[None, :], lift]))[0]
+    lifted_near = normalised(np.hstack([near[None, :], lift]))[0]
     plain = standardise(np.array([diff @ near]), baseline(diff, calibrate(own)))
     lifted = standardise(
         np.array([lifted_diff @ lifted_near]), baseline(lifted_diff, calibrate(lifted_own))

@@ -7,9 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from hyphaedb.protocol.calibration import Baseline, baseline, calibrate
-from hyphaedb.protocol.geometry import normalise, position
+from hyphaedb.protocol.geometry import position
 from hyphaedb.protocol.interest import claim, declared_interest, earned_interest, interest
 from hyphaedb.protocol.relevance import delivers, receiver_relevance, score
+from tests.protocol.graphs import normalised
 
 #: With this yardstick a cosine of 0.5 stands at z = 5, one of 0.2 at z = 2.
 BASE = Baseline(mean=0.0, deviation=0.1)
@@ -161,15 +162,15 @@ def test_in_a_mesh_of_any_size_a_diff_finds_the_one_who_works_there(agents: int)
     """Each agent has twelve cells on a subject of its own; a diff on each of ten is pushed."""
     rng = np.random.default_rng(agents)
     subjects = rng.normal(size=(agents, 384))
-    rows = normalise(np.repeat(subjects, 12, axis=0) + rng.normal(size=(12 * agents, 384)))
+    rows = normalised(np.repeat(subjects, 12, axis=0) + rng.normal(size=(12 * agents, 384)))
     holders = np.repeat(np.arange(agents), 12)
     panel = rows[rng.choice(len(rows), min(256, len(rows)), replace=False)]
-    calibration = calibrate(panel, normalise(rng.normal(size=(256, 384))))
+    calibration = calibrate(panel, normalised(rng.normal(size=(256, 384))))
     stands = [position(rows[holders == a], np.ones(12), np.zeros(12), 0.1) for a in range(agents)]
     places = np.stack([p for p in stands if p is not None])
     everyone = np.ones(agents, dtype=np.bool_)
     for subject in range(min(agents, 10)):
-        diff = normalise(subjects[subject] + rng.normal(size=384))
+        diff = normalised(subjects[subject] + rng.normal(size=384))
         base = baseline(diff, calibration)
         r = receiver_relevance(places @ diff, base, everyone)
         iota = earned_interest(

@@ -11,9 +11,9 @@ import pytest
 from hyphaedb.model import MICRO
 from hyphaedb.protocol.adjacency import Adjacency
 from hyphaedb.protocol.energy import link_costs_micro
-from hyphaedb.protocol.geometry import normalise, to_grid
+from hyphaedb.protocol.geometry import to_grid
 from tests import oracle
-from tests.protocol.graphs import bridged, burst, grown, topical, walked, ways_of
+from tests.protocol.graphs import bridged, burst, grown, normalised, topical, walked, ways_of
 
 
 def in_one_piece(graph: Adjacency) -> bool:
@@ -28,7 +28,7 @@ def with_bursts(sizes: list[int], noise: float) -> np.ndarray:
     """Topical cells, then near-duplicates of some of them."""
     base = topical(700, 20, 1)
     parts = [burst(base[90 * n], size, noise, n) for n, size in enumerate(sizes)]
-    return normalise(np.concatenate((base, *parts)))
+    return normalised(np.concatenate((base, *parts)))
 
 
 def test_plain_nearest_neighbours_fall_apart_on_this_data() -> None:
@@ -74,7 +74,7 @@ def test_churn_of_sixty_per_cent_is_healed_by_bridges(m: int) -> None:
 def test_a_topic_that_loses_its_way_out_is_bridged_back() -> None:
     """Two far topics joined by one cell; without it there are two pieces."""
     vectors = np.concatenate((burst(np.eye(8)[0], 30, 0.2, 0), burst(np.eye(8)[4], 30, 0.2, 1)))
-    vectors = np.insert(vectors, 30, normalise(np.eye(8)[0] + np.eye(8)[4]), axis=0)
+    vectors = np.insert(vectors, 30, normalised(np.eye(8)[0] + np.eye(8)[4]), axis=0)
     graph = Adjacency(4)
     for row in range(len(vectors)):
         side = range(31) if row <= 30 else range(30, len(vectors))

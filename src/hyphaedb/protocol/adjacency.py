@@ -64,7 +64,7 @@ class Adjacency:
         # frontier are then one gather of whole rows.
         self._targets = np.full((rows, 2 * links_max), NO_LINK, dtype=np.int32)
         self._costs = np.full((rows, 2 * links_max), _EMPTY, dtype=np.int32)
-        self._standing = np.zeros(rows, dtype=np.uint8)  # reverse lists this cell stands on
+        self._listings = np.zeros(rows, dtype=np.uint8)  # reverse lists a cell stands on
         self._live = np.zeros(rows, dtype=np.bool_)
         self._edges = EdgePool(rows)
         self._entries = EdgePool(rows)  # forced ones
@@ -114,7 +114,7 @@ class Adjacency:
     @property
     def bytes(self) -> int:
         """Memory of the arrays, idle rows included."""
-        own = (self._targets, self._costs, self._standing, self._live)
+        own = (self._targets, self._costs, self._listings, self._live)
         return sum(array.nbytes for array in own) + self._edges.nbytes + self._entries.nbytes
 
     def append(self, targets: NDArray[Any], costs: NDArray[Any]) -> int:
@@ -143,8 +143,8 @@ class Adjacency:
         evicted = evicted[evicted != NO_LINK]
         self._targets[row, column] = new
         self._costs[row, column] = cost[wins]
-        np.subtract.at(self._standing, evicted, 1)
-        self._standing[new] = row.size
+        np.subtract.at(self._listings, evicted, 1)
+        self._listings[new] = row.size
         self._settle_forced(np.append(evicted, new))
         return new
 
@@ -170,14 +170,14 @@ class Adjacency:
         for pool in (self._edges, self._entries):
             for edge in pool.touching(is_gone).tolist():
                 pool.discard(*edge)
-        np.subtract.at(self._standing, listed[listed != NO_LINK], 1)
+        np.subtract.at(self._listings, listed[listed != NO_LINK], 1)
         self._targets[row, column] = NO_LINK
         self._costs[row, column] = _EMPTY
         self._targets[gone] = NO_LINK
         self._costs[gone] = _EMPTY
         moved = self._derive_reverse(heirs[~is_gone[heirs]])
         self._live[gone] = False
-        self._standing[gone] = 0
+        self._listings[gone] = 0
         self._settle_forced(np.concatenate((row, moved)))
 
     def add_edge(self, source: int, target: int, cost: int) -> None:
@@ -269,7 +269,7 @@ class Adjacency:
         m = self.links_max
         before = self._targets[listing, m:]
         before = before[before != NO_LINK]
-        np.subtract.at(self._standing, before, 1)
+        np.subtract.at(self._listings, before, 1)
         self._targets[listing, m:] = NO_LINK
         self._costs[listing, m:] = _EMPTY
         chosen = np.zeros(self._n, dtype=np.bool_)
@@ -285,13 +285,13 @@ class Adjacency:
         source, target, place = source[kept], target[kept], place[kept] + m
         self._targets[target, place] = source
         self._costs[target, place] = cost[kept]
-        np.add.at(self._standing, source, 1)
+        np.add.at(self._listings, source, 1)
         return np.concatenate((before, source))
 
     def _settle_forced(self, cells: NDArray[Any]) -> None:
         """Bring the forced entries of these rows in line with the rule."""
         self._unforce(cells)
-        lost = np.unique(cells[self._live[cells] & (self._standing[cells] == 0)])
+        lost = np.unique(cells[self._live[cells] & (self._listings[cells] == 0)])
         m = self.links_max
         cheapest = _rank(self._costs[lost, :m], self._targets[lost, :m]).min(axis=1)
         for cell, best in zip(lost.tolist(), cheapest.tolist(), strict=True):
@@ -310,7 +310,7 @@ class Adjacency:
         """Room for ``rows`` rows."""
         self._targets = grown(self._targets, rows, NO_LINK)
         self._costs = grown(self._costs, rows, _EMPTY)
-        self._standing = grown(self._standing, rows, 0)
+        self._listings = grown(self._listings, rows, 0)
         self._live = grown(self._live, rows, 0)
         self._edges.grow(rows)
         self._entries.grow(rows)

@@ -35,21 +35,6 @@ _BLOCK_ROWS = 256
 Vectors = NDArray[Any]
 
 
-def normalise(rows: Vectors) -> NDArray[np.float32]:
-    """Rows (n, d) or one vector (d,) as unit float32 of the same shape.
-
-    Raises Invalid for a row that is zero or not finite: it has no direction.
-    """
-    wide = np.asarray(rows, dtype=np.float64)
-    length = np.sqrt((wide * wide).sum(axis=-1, keepdims=True))
-    if not np.isfinite(length).all() or (length == 0.0).any():
-        raise Invalid(
-            "A vector is zero or holds a value that is not a finite number.",
-            "Check the embedder's answer for this text.",
-        )
-    return np.asarray(wide / length, dtype=np.float32)
-
-
 def to_grid(rows: Vectors) -> NDArray[np.int16]:
     """Unit rows on the grid of whole 1/GRID steps, in int16; rounds half to even."""
     if rows.shape[-1] > DIMENSION_MAX:
