@@ -1,6 +1,7 @@
 """From a question to one ranked list: what recall does with the lists it asked for.
 
-The paper names the searches and not how their answers become one. The whole law:
+The paper names the searches and not how their answers become one. The whole law, from the thirty
+cells that each list proposes (`engine/candidates.py`):
 
 1. *Address* (`addressing`). Names of agents in a question say whom it is about, not what. They
    are taken out of the text that is embedded, and cells those agents wrote get a bonus. Left in, a
@@ -8,20 +9,23 @@ The paper names the searches and not how their answers become one. The whole law
 2. *Vector part.* (cosine - mean) / (14 deviations) of the embedder's own yardstick, in [0, 1].
 3. *Lexical part.* The share of the question's information that a cell carries, in [0, 1], times
    0.4: sum of idf * ts_rank over the lexemes, over the sum for a cell that has each once
-   (`choose_terms`). ts_rank of one lexeme saturates as BM25 does with k1 = 0.65.
+   (`choose_terms`: eight known ones, read in 500 rows by the rarest). ts_rank of one lexeme
+   saturates as BM25 does with k1 = 0.65.
 4. own = vector + lexical + 0.25 if addressed.
 5. *Lent part.* Knowledge is told in runs, and the telling cell often lacks the words of the
    question before it. A cell gets 0.4 times the best own score among its neighbours times their
    closeness: 1 and 0.7 for one and two places away in its session, half the cosine over a link.
-   The best and not the sum: three weak neighbours are no evidence.
+   The first twelve of a list bring those of their session. The best and not the sum: three weak
+   neighbours are no evidence.
 6. score = (own + lent) * merit. Merit is a product of bounded factors, each 1 unless there
-   is something to hold against the cell: salience, trust, recency, a closed validity.
+   is something to hold against the cell: salience, trust, recency, a closed validity. Nobody
+   measures trust and recency takes nothing, so it is salience and validity that count so far.
 7. *Floor.* evidence = (best vector + best lexical) / 1.4. Below 0.25 the honest answer is nothing.
    It is asked of the answer and not of each hit: cutting single hits at the same height lost
    recall, since a good hit often stands on what its neighbours say.
 
 Rank fusion, the usual way, forgets how much better the first of a list is than the second; in
-every pack tried it lost to adding scores. It stays here as the baseline (`reciprocal_ranks`).
+every pack tried it lost to adding scores; it is a baseline of `evals/recall.py`.
 Figures, and how flat the optimum is: docs/decisions/0005-recall-fusion.md.
 """
 
@@ -170,10 +174,7 @@ SHIPPED: Final = FusionWeights()
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate in the answer. score = (vector + lexical + addressed + lent) * merit.
-
-    ``lender`` is the neighbour whose score was lent, None if there is none.
-    """
+    """A candidate in the answer. score = (vector + lexical + addressed + lent) * merit."""
 
     cell: int
     score: float
@@ -182,7 +183,6 @@ class Ranked:
     addressed: float
     lent: float
     merit: float
-    lender: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ def fuse(
         return Fused((), evidence, len(candidates))
     addressed = weights.addressed * np.array(addressing, np.float64)
     own = vector + lexical + addressed
-    lent, lenders = _lent(neighbours, at, own, weights.lent)
+    lent = _lent(neighbours, at, own, weights.lent)
     merit = _merit(saliences, trusts, recencies, closed, weights)
     score = (own + lent) * merit
     order = np.lexsort((np.array(cells), -score))[:limit]
@@ -241,23 +241,10 @@ def fuse(
             addressed=float(addressed[i]),
             lent=float(lent[i]),
             merit=float(merit[i]),
-            lender=lenders[i],
         )
         for i in order.tolist()
     )
     return Fused(ranked, evidence, 0)
-
-
-def reciprocal_ranks(lists: Iterable[Sequence[int]], k: int = 60) -> tuple[tuple[int, float], ...]:
-    """Reciprocal rank fusion (Cormack et al., 2009), the baseline: cells with their scores.
-
-    Every list is best first. A cell scores the sum of 1 / (k + rank), ranks from 1; equals by cell.
-    """
-    scores: dict[int, float] = {}
-    for ranked in lists:
-        for rank, cell in enumerate(ranked, start=1):
-            scores[cell] = scores.get(cell, 0.0) + 1.0 / (k + rank)
-    return tuple(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _topical(
@@ -279,19 +266,17 @@ def _topical(
 
 def _lent(
     neighbours: Sequence[tuple[Neighbour, ...]], at: dict[int, int], own: NDArray[Any], share: float
-) -> tuple[NDArray[np.float64], list[int | None]]:
+) -> NDArray[np.float64]:
     lent = np.zeros(len(neighbours))
-    lenders: list[int | None] = [None] * len(neighbours)
     scores = own.tolist()
     for i, beside in enumerate(neighbours):
         best = 0.0
         for cell, closeness in beside:
             place = at.get(cell)
-            if place is not None and closeness * scores[place] > best:
-                best = closeness * scores[place]
-                lenders[i] = cell
+            if place is not None:
+                best = max(best, closeness * scores[place])
         lent[i] = share * best
-    return lent, lenders
+    return lent
 
 
 def _merit(
