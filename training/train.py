@@ -1,6 +1,6 @@
 """Fine-tunes the cross-encoder: first on NLI alone, then on NLI and templates together.
 
-    python -m training.train nli   --nli train.jsonl --out nli.pt
+    python -m training.train nli   --nli train.jsonl --out nli.pt --epochs 1
     python -m training.train mixed --nli train.jsonl --start nli.pt --out judge.pt
 
 Both phases are deterministic for a seed and a number of threads.

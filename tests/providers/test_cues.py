@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hyphaedb.providers.cues import Cues, read_cues, reason_of
-from hyphaedb.providers.quantities import Bound, Dimension, amounts
+from hyphaedb.providers.quantities import Bound, Dimension, amounts, spelled_alike
 
 
 def _no_vector(_: str) -> NDArray[np.float32]:
@@ -126,8 +126,8 @@ def test_cues_do_not_depend_on_the_order() -> None:
     one, other = cues_of(first, second), cues_of(second, first)
     assert one.clash is not None
     assert other.clash == one.clash[::-1]
-    assert (one.clashes, one.overlap, one.negation_parity, one.split_in_time) == (
-        other.clashes,
+    assert (one.agreements, one.overlap, one.negation_parity, one.split_in_time) == (
+        other.agreements,
         other.overlap,
         other.negation_parity,
         other.split_in_time,
@@ -148,3 +148,9 @@ def test_a_text_without_words_has_cues_too() -> None:
     cues = cues_of("…", "")
     assert cues.overlap == 0.0
     assert reason_of(cues) == ""
+
+
+def test_equal_amounts_are_spelled_alike_and_others_left_alone() -> None:
+    first, second = "wait 5 s, at most 15 s", "wait for 5000 ms and for 1 GB"
+    assert spelled_alike(first, second) == (first, "wait for 5 s and for 1 GB")
+    assert spelled_alike(second, first) == ("wait for 5 s and for 1 GB", first)

@@ -63,7 +63,7 @@ async def test_what_excludes_each_other_is_called_so(
         ("Sessions are stored in Redis.", "Invoices are sent by mail on the first of the month."),
         ("Staging runs on Postgres 15.", "Production runs on Postgres 16."),
         ("The billing worker is written in Go.", "The search worker is written in Rust."),
-        ("Uploads are limited to 25 MB.", "Uploads go to object storage."),
+        ("The search index is rebuilt on Sundays.", "The search index has nine shards."),
     ],
 )
 async def test_what_can_both_hold_is_at_most_suspected(

@@ -12,6 +12,7 @@ from training.templates.opposites import OPPOSITIONS
 from training.templates.quads import QUADS
 from training.templates.quads_hard import HARD_QUADS
 from training.templates.quads_more import MORE_QUADS
+from training.templates.quads_terse import TERSE_QUADS
 from training.templates.sides import Draw, Made, Relation
 from training.templates.states import (
     claims,
@@ -25,7 +26,7 @@ from training.templates.states import (
 )
 from training.templates.words import owner, release, renamed, subject, two_subjects
 
-_ALL_QUADS = (*QUADS, *MORE_QUADS, *HARD_QUADS)
+_ALL_QUADS = (*QUADS, *MORE_QUADS, *HARD_QUADS, *TERSE_QUADS)
 
 _ABOUT = (
     "{s} was presented at the all-hands", "{who} wrote the first version of {s}",

@@ -1,4 +1,4 @@
-"""From the model's logits and the cues to calibrated chances: a linear layer, 75 weights.
+"""From the model's logits and the cues to calibrated chances: a linear layer of 84 numbers.
 
 Three outcomes for an unordered pair: the two exclude each other, say the same, or neither. The
 weights, the temperature and the thresholds are fitted on statements that neither the encoder nor
@@ -24,6 +24,9 @@ FEATURES: Final = (
     "scopes_differ", "split_in_time", "hedged", "names_differ", "retired", "change_on_one_side",
     "overlap", "containment", "slot_on_both", "slot_likeness", "length_ratio", "clash_and_overlap",
     "slot_share",
+    "amounts_on_one_side",
+    "odds_if_amounts_agree",
+    "odds_if_scopes_differ",
 )  # fmt: skip
 _ARRAYS: Final = ("mean", "scale", "weights", "bias")
 CONTRADICTS: Final = 0
@@ -83,6 +86,7 @@ def features_of(cues: Cues, logits: NDArray[np.float32]) -> NDArray[np.float64]:
     entails = wide[:, 0] - np.logaddexp(wide[:, 1], wide[:, 2])
     exact = (Dimension.VERSION, Dimension.DATE, Dimension.DAY)
     clash = cues.clash
+    agree = cues.agreements > 0 and clash is None
     dated = clash is not None and clash[0].dimension in exact
     ours, theirs = cues.permissions
     longest = max(len(cues.slot[0].split()), len(cues.slot[1].split()))
@@ -95,7 +99,7 @@ def features_of(cues: Cues, logits: NDArray[np.float32]) -> NDArray[np.float64]:
             entails.min(),
             clash is not None and not dated,
             dated,
-            cues.agreements > 0 and clash is None,
+            agree,
             cues.opposites is not None,
             cues.negation_parity,
             bool(cues.negations[0] and cues.negations[1]),
@@ -113,6 +117,10 @@ def features_of(cues: Cues, logits: NDArray[np.float32]) -> NDArray[np.float64]:
             cues.length_ratio,
             cues.overlap if clash is not None else 0.0,
             longest / 12,
+            cues.amounts_on_one_side,
+            # What the model holds against a pair counts less where units or places explain it.
+            max(odds.mean(), 0.0) if agree else 0.0,
+            max(odds.mean(), 0.0) if cues.scopes is not None else 0.0,
         ],
         np.float64,
     )

@@ -48,8 +48,9 @@ class Cues:
 
     clash: tuple[Amount, Amount] | None
     """Two amounts of one kind that cannot both hold, such as 10 s and 30 s."""
-    clashes: int
     agreements: int
+    """Kinds of amounts that both texts have, with one that fits."""
+    amounts_on_one_side: bool
     opposites: tuple[str, str] | None
     negations: tuple[str, str]
     """The word that negates in the first and in the second statement, or ""."""
@@ -77,7 +78,8 @@ def read_cues(first: str, second: str, vector: PhraseVector) -> Cues:
     """The cues of a pair. `vector` serves the likeness of what differs; it may return zeros."""
     first, second = first[:TEXT_CHARS_MAX], second[:TEXT_CHARS_MAX]
     kept = _without_retired(first), _without_retired(second)
-    clash, clashes, agreements = _compare(amounts(kept[0]), amounts(kept[1]))
+    ours, theirs = amounts(kept[0]), amounts(kept[1])
+    clash, agreements = _compare(ours, theirs)
     words = content(kept[0]), content(kept[1])
     stems = {stem(w) for w in words[0]}, {stem(w) for w in words[1]}
     shared, union = stems[0] & stems[1], stems[0] | stems[1]
@@ -90,8 +92,8 @@ def read_cues(first: str, second: str, vector: PhraseVector) -> Cues:
     found = [NEGATION.findall(text) for text in (first, second)]
     return Cues(
         clash=clash,
-        clashes=clashes,
         agreements=agreements,
+        amounts_on_one_side=bool(ours) != bool(theirs),
         opposites=_opposites(_tokens(first), _tokens(second)),
         negations=(
             found[0][0].lower() if found[0] else "",
@@ -136,11 +138,11 @@ def _is_amount(word: str) -> bool:
 
 def _compare(
     ours: Sequence[Amount], theirs: Sequence[Amount]
-) -> tuple[tuple[Amount, Amount] | None, int, int]:
-    """The first clash, how many kinds clash and how many agree. A kind clashes if both texts have
-    it and no amount of the one fits any of the other."""
+) -> tuple[tuple[Amount, Amount] | None, int]:
+    """The first clash and how many kinds agree. A kind clashes if both texts have it and no amount
+    of the one fits any of the other."""
     clash: tuple[Amount, Amount] | None = None
-    clashes = agreements = 0
+    agreements = 0
     for dimension in Dimension:
         mine = [a for a in ours if a.dimension is dimension]
         yours = [a for a in theirs if a.dimension is dimension]
@@ -148,10 +150,9 @@ def _compare(
             continue
         if any(agree(a, b) for a in mine for b in yours):
             agreements += 1
-        else:
-            clashes += 1
-            clash = clash or (mine[0], yours[0])
-    return clash, clashes, agreements
+        elif clash is None:
+            clash = mine[0], yours[0]
+    return clash, agreements
 
 
 def _opposites(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, str] | None:
@@ -209,7 +210,7 @@ def _retired(text: str, other: str, other_stems: set[str]) -> str:
             if named and all(w in other_stems and w not in kept for w in named):
                 return old
             gone, still = amounts(old), amounts(_without_retired(other))
-            if gone and _compare(gone, still)[2]:
+            if gone and _compare(gone, still)[1]:
                 return old
     return ""
 
