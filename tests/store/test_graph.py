@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -164,3 +165,19 @@ async def test_a_panel_version_is_drawn_once(database: Database, mesh: MeshRow) 
         latest = await graph.latest_panel(tx, mesh_id)
     assert put == [True, False, True]
     assert latest == panels[2]
+
+
+async def test_an_edge_put_again_changes_its_weight(database: Database, mesh: MeshRow) -> None:
+    mesh_id = mesh.info.mesh_id
+    async with database.transaction() as tx:
+        ada = await an_agent(tx, mesh, "ada")
+        one, two = a_cell(mesh, ada, "one"), a_cell(mesh, ada, "two")
+        for cell in (one, two):
+            await cells.insert_cell(tx, mesh_id, cell, None)
+        edge = Edge(uuid4(), 0, one.cell_id, two.cell_id, EdgeKind.CAUSAL, 1.0, 1_000_000, None,
+                    False, NOW)  # fmt: skip
+        lighter = replace(edge, edge_id=uuid4(), omega=0.25, cost=4_000_000, bandwidth=3)
+        ids = [await graph.put_edge(tx, mesh_id, e) for e in (edge, lighter)]
+        [found] = await graph.load_edges(tx, mesh_id)
+    assert ids == [edge.edge_id] * 2
+    assert (found.omega, found.cost, found.bandwidth) == (0.25, 4_000_000, 3)

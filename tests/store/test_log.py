@@ -1,14 +1,13 @@
-"""The delivery log: whom a correction concerns, what sweeps brought, edges one at a time."""
+"""The delivery log: whom a correction concerns, and what sweeps brought."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from uuid import uuid4
 
-from hyphaedb.model import DiffId, EdgeKind, Route
-from hyphaedb.store import agents, cells, graph, journal, log
+from hyphaedb.model import DiffId, Route
+from hyphaedb.store import agents, cells, journal, log
 from hyphaedb.store.access import MeshRow
-from hyphaedb.store.graph import Edge
 from hyphaedb.store.journal import NewDelivery
 from hyphaedb.store.pool import Database
 from hyphaedb.store.rows import AgentRow, DiffRow
@@ -79,19 +78,3 @@ async def test_held_diffs_are_those_still_there(database: Database, mesh: MeshRo
         await cells.insert_cell(tx, mesh_id, cell, diff)
         held = await log.hold_diffs(tx, mesh_id, [diff.diff_id, DiffId(uuid4())])
     assert held == {diff.diff_id}
-
-
-async def test_an_edge_put_again_changes_its_weight(database: Database, mesh: MeshRow) -> None:
-    mesh_id = mesh.info.mesh_id
-    async with database.transaction() as tx:
-        ada = await an_agent(tx, mesh, "ada")
-        one, two = a_cell(mesh, ada, "one"), a_cell(mesh, ada, "two")
-        for cell in (one, two):
-            await cells.insert_cell(tx, mesh_id, cell, None)
-        edge = Edge(uuid4(), 0, one.cell_id, two.cell_id, EdgeKind.CAUSAL, 1.0, 1_000_000, None,
-                    False, NOW)  # fmt: skip
-        lighter = replace(edge, edge_id=uuid4(), omega=0.25, cost=4_000_000, bandwidth=3)
-        ids = [await log.put_edge(tx, mesh_id, e) for e in (edge, lighter)]
-        [found] = await graph.load_edges(tx, mesh_id)
-    assert ids == [edge.edge_id] * 2
-    assert (found.omega, found.cost, found.bandwidth) == (0.25, 4_000_000, 3)

@@ -30,7 +30,7 @@ from hyphaedb.model import (
     StoreOutcome,
 )
 from hyphaedb.protocol import energy
-from hyphaedb.store import cells, journal, log
+from hyphaedb.store import cells, graph, journal, log
 from hyphaedb.store.agents import AGENTS_MAX
 from hyphaedb.store.graph import Edge
 from hyphaedb.store.rows import DiffRow, Known
@@ -57,12 +57,12 @@ class Reviser:
             # Only the words change: what branch it belongs to and what it is tagged with stay.
             cell = NewCell(
                 cell,
-                kept.type,
-                kept.salience,
-                kept.confidence,
-                kept.tags,
-                kept.metadata,
-                kept.ref,
+                type=kept.type,
+                salience=kept.salience,
+                confidence=kept.confidence,
+                tags=kept.tags,
+                metadata=kept.metadata,
+                ref=kept.ref,
             )
         new = validation.new_cell(cell, context.config.body_chars_max)
         await self._backlog.admit()
@@ -148,18 +148,18 @@ class Reviser:
         cost = energy.link_cost_micro(share)
         async with context.database.transaction() as tx:
             edge = Edge(
-                context.ids.new(),
-                ends[0].layer,
-                src,
-                dst,
-                kind,
-                share,
-                cost,
-                None,
-                False,
-                now,
+                edge_id=context.ids.new(),
+                layer=ends[0].layer,
+                src=src,
+                dst=dst,
+                kind=kind,
+                omega=share,
+                cost=cost,
+                bandwidth=None,
+                bridge=False,
+                created_at=now,
             )
-            edge_id = await log.put_edge(tx, context.info.mesh_id, edge)
+            edge_id = await graph.put_edge(tx, context.info.mesh_id, edge)
             await emit(tx, context, SignalKind.EDGE, edge_id)
         context.wakeups.ring(WORK, context.info.mesh_id)
 
@@ -180,7 +180,7 @@ class Reviser:
         return erased
 
     async def known(self, cell_id: CellId) -> Known:
-        """A cell with its standing; NotFound where there is none."""
+        """A cell and what the store knows of it; NotFound where there is none."""
         validation.cell_id(cell_id)
         async with self._context.database.statement() as tx:
             found = await cells.known(tx, self._context.info.mesh_id, [cell_id])

@@ -220,25 +220,33 @@ async def insert_links(tx: Tx, mesh_id: MeshId, layer: int, links: Sequence[NewL
 
 async def insert_edges(tx: Tx, mesh_id: MeshId, edges: Sequence[Edge]) -> None:
     """Write typed edges and bridges; one that is there already (pair and kind) stays as it is."""
-    values = [
-        {
-            "mesh_id": mesh_id,
-            "edge_id": e.edge_id,
-            "layer": e.layer,
-            "src": e.src,
-            "dst": e.dst,
-            "kind": e.kind.value,
-            "omega": e.omega,
-            "cost": e.cost,
-            "bandwidth": e.bandwidth,
-            "bridge": e.bridge,
-            "now": e.created_at,
-        }
-        for e in edges
-    ]
-    if values:
+    if edges:
         async with tx.cursor() as cursor:
+            values = [_edge_values(mesh_id, edge) for edge in edges]
             await cursor.executemany(query("edge_insert"), values)
+
+
+async def put_edge(tx: Tx, mesh_id: MeshId, edge: Edge) -> UUID:
+    """Add a typed edge, or change the weight of the one there is; returns the id it has."""
+    found = await row(tx, query("edge_put"), _edge_values(mesh_id, edge))
+    assert found is not None, "an upsert returns its row"
+    return UUID(bytes=found[0].bytes)
+
+
+def _edge_values(mesh_id: MeshId, edge: Edge) -> dict[str, object]:
+    return {
+        "mesh_id": mesh_id,
+        "edge_id": edge.edge_id,
+        "layer": edge.layer,
+        "src": edge.src,
+        "dst": edge.dst,
+        "kind": edge.kind.value,
+        "omega": edge.omega,
+        "cost": edge.cost,
+        "bandwidth": edge.bandwidth,
+        "bridge": edge.bridge,
+        "now": edge.created_at,
+    }
 
 
 async def load_edges(tx: Tx, mesh_id: MeshId) -> list[Edge]:

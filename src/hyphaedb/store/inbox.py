@@ -11,7 +11,6 @@ from hyphaedb.model import (
     MICRO,
     AgentId,
     CellId,
-    CellState,
     CellType,
     DiffId,
     DiffKind,
@@ -34,12 +33,8 @@ class InboxRow:
     """An item with what ranking needs. ``item.unattested`` is True: the store cannot vouch."""
 
     item: InboxItem
-    cell_state: CellState
     salience: float
     used_at: datetime
-    about: CellId | None
-    author_id: AgentId
-    hops: int
 
 
 async def best(
@@ -60,9 +55,8 @@ async def waiting_after(
 async def _page(
     tx: Tx, mesh_id: MeshId, agent_id: AgentId, clause: str, values: dict[str, Any]
 ) -> list[InboxRow]:
-    asked = {"mesh_id": mesh_id, "agent_id": agent_id, **values}
-    if "limit" in asked:
-        asked["limit"] = min(asked["limit"], PAGE_MAX)
+    limit = min(values["limit"], PAGE_MAX)
+    asked = {"mesh_id": mesh_id, "agent_id": agent_id, **values, "limit": limit}
     found = await rows(tx, composed("inbox", (clause,)), asked)
     on_paths = {cell for r in found for cell in r[17]}
     lines = await headlines(tx, mesh_id, list(on_paths)) if on_paths else {}
@@ -139,4 +133,4 @@ def _row(r: tuple[Any, ...], lines: dict[CellId, str]) -> InboxRow:
         expires_at=r[16],
         path=steps(r[17], r[18], lines),
     )
-    return InboxRow(item, CellState(r[19]), single(r[20]), r[21], r[22], r[23], r[24])
+    return InboxRow(item, single(r[19]), r[20])

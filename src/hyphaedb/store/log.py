@@ -1,12 +1,10 @@
-"""The delivery log as the engine asks it, and typed edges one at a time."""
+"""The delivery log as the engine asks it: who has heard of a cell, how much somebody got."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from uuid import UUID
 
 from hyphaedb.model import AgentId, CellId, DiffId, MeshId
-from hyphaedb.store.graph import Edge
 from hyphaedb.store.pool import Tx, row, rows
 from hyphaedb.store.sql import query
 
@@ -44,22 +42,3 @@ async def hold_diffs(tx: Tx, mesh_id: MeshId, diff_ids: Sequence[DiffId]) -> fro
     """Keep diffs from being erased until ``tx`` ends; returns those that are still there."""
     values = {"mesh_id": mesh_id, "diff_ids": list(diff_ids)}
     return frozenset(DiffId(r[0]) for r in await rows(tx, query("diffs_hold"), values))
-
-
-async def put_edge(tx: Tx, mesh_id: MeshId, edge: Edge) -> UUID:
-    """Add a typed edge, or change the weight of the one there is; returns the id it has."""
-    values = {
-        "mesh_id": mesh_id,
-        "edge_id": edge.edge_id,
-        "layer": edge.layer,
-        "src": edge.src,
-        "dst": edge.dst,
-        "kind": edge.kind.value,
-        "omega": edge.omega,
-        "cost": edge.cost,
-        "bandwidth": edge.bandwidth,
-        "now": edge.created_at,
-    }
-    found = await row(tx, query("edge_put"), values)
-    assert found is not None, "an upsert returns its row"
-    return UUID(bytes=found[0].bytes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -116,7 +116,6 @@ class AgentRow:
     holder_id: UUID
     interest: Vector | None
     attention: int | None
-    active_on: date | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,7 +206,7 @@ def agent_of(row: tuple[Any, ...]) -> AgentRow:
         registered_at=row[10],
         retired_at=row[11],
     )
-    return AgentRow(agent, row[12], row[13], row[14], row[15], row[16])
+    return AgentRow(agent, row[12], row[13], row[14], row[15])
 
 
 def pending_of(r: tuple[Any, ...]) -> PendingRow:

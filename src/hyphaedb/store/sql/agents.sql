@@ -36,8 +36,7 @@ SELECT a.agent_id, a.name, a.kind, a.role, a.instance, a.interest_text, a.intere
        a.interest_types, a.active_days,
        EXISTS (SELECT 1 FROM hyphaedb.mute m WHERE m.mesh_id = a.mesh_id AND m.kind = 'agent'
                AND m.subject = a.name),
-       a.registered_at, a.retired_at, a.principal_id, a.holder_id, a.interest, a.attention,
-       a.active_on
+       a.registered_at, a.retired_at, a.principal_id, a.holder_id, a.interest, a.attention
 FROM hyphaedb.agent a WHERE a.mesh_id = %(mesh_id)s AND a.name = %(name)s;
 
 -- name: agents
@@ -46,8 +45,7 @@ SELECT a.agent_id, a.name, a.kind, a.role, a.instance, a.interest_text, a.intere
        a.interest_types, a.active_days,
        EXISTS (SELECT 1 FROM hyphaedb.mute m WHERE m.mesh_id = a.mesh_id AND m.kind = 'agent'
                AND m.subject = a.name),
-       a.registered_at, a.retired_at, a.principal_id, a.holder_id, a.interest, a.attention,
-       a.active_on
+       a.registered_at, a.retired_at, a.principal_id, a.holder_id, a.interest, a.attention
 FROM hyphaedb.agent a
 WHERE a.mesh_id = %(mesh_id)s AND a.name > %(after)s
   AND (%(retired)s::boolean OR a.retired_at IS NULL)

@@ -81,6 +81,16 @@ VALUES (%(mesh_id)s, %(edge_id)s, %(layer)s::smallint, %(src)s, %(dst)s, %(kind)
     %(now)s::timestamptz)
 ON CONFLICT DO NOTHING;
 
+-- name: edge_put
+-- A typed edge between two cells; again for the same pair and kind it changes the weight.
+INSERT INTO hyphaedb.edge (mesh_id, edge_id, layer, src, dst, kind, omega, cost, bandwidth, bridge,
+    created_at)
+VALUES (%(mesh_id)s, %(edge_id)s, %(layer)s::smallint, %(src)s, %(dst)s, %(kind)s,
+    %(omega)s::real, %(cost)s::integer, %(bandwidth)s::integer, false, %(now)s::timestamptz)
+ON CONFLICT (mesh_id, layer, src, dst, kind) DO UPDATE
+SET omega = excluded.omega, cost = excluded.cost, bandwidth = excluded.bandwidth, bridge = false
+RETURNING edge_id;
+
 -- name: edges
 -- All edges of a mesh.
 SELECT edge_id, layer, src, dst, kind, omega, cost, bandwidth, bridge, created_at

@@ -28,16 +28,6 @@ JOIN hyphaedb.diff f ON f.mesh_id = d.mesh_id AND f.diff_id = d.diff_id
 WHERE d.mesh_id = %(mesh_id)s AND d.route = 'sweep' AND f.created_at < a.registered_at
 GROUP BY d.agent_id;
 
--- name: edge_put
--- A typed edge between two cells; again for the same pair and kind it changes the weight.
-INSERT INTO hyphaedb.edge (mesh_id, edge_id, layer, src, dst, kind, omega, cost, bandwidth, bridge,
-    created_at)
-VALUES (%(mesh_id)s, %(edge_id)s, %(layer)s::smallint, %(src)s, %(dst)s, %(kind)s,
-    %(omega)s::real, %(cost)s::integer, %(bandwidth)s::integer, false, %(now)s::timestamptz)
-ON CONFLICT (mesh_id, layer, src, dst, kind) DO UPDATE
-SET omega = excluded.omega, cost = excluded.cost, bandwidth = excluded.bandwidth, bridge = false
-RETURNING edge_id;
-
 -- name: diffs_hold
 -- Keep diffs from being erased until this transaction ends; says which are still there.
 SELECT diff_id FROM hyphaedb.diff
