@@ -4,7 +4,7 @@
 -- Items of one inbox with everything a reader may be told.
 SELECT i.seq, i.diff_id, d.cell_id, d.kind, i.state, c.type, c.body, a.name, s.name, c.ref,
        i.score, v.route, b.name, t.confirmations, d.created_at, i.created_at, i.expires_at,
-       v.path, v.energies, c.salience, t.used_at
+       v.path, v.energies, c.state, c.salience, t.used_at, d.about, c.agent_id, v.hops
 FROM (
     SELECT * FROM hyphaedb.inbox
     WHERE mesh_id = %(mesh_id)s AND agent_id = %(agent_id)s {where}
