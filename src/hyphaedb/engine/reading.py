@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from hyphaedb.engine import validation
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.members import Members
+from hyphaedb.engine.tokens import within
 from hyphaedb.engine.wakeups import NEWS
 from hyphaedb.model import AgentId, InboxItem, InboxPage, Recalled, Route
 from hyphaedb.protocol import decay
@@ -20,15 +21,6 @@ _RIDING_MAX = 3
 #: Items a stream fetches at a time.
 _STREAM_PAGE = 100
 _CURSORS_MAX = 1_000
-#: Characters a token stands for, on the cautious side for English.
-_CHARS_A_TOKEN = 4
-#: Tokens around an item: source, score, time.
-_ITEM_TOKENS = 24
-
-
-def tokens_of(text: str) -> int:
-    """About how many tokens a text takes in a prompt."""
-    return -(-len(text) // _CHARS_A_TOKEN)
 
 
 class Reader:
@@ -68,7 +60,7 @@ class Reader:
                     tx, mesh_id, owner.agent_id, after=start, limit=inbox.PAGE_MAX, now=now
                 )
         ranked = sorted(rows, key=lambda r: _rank(r, now))
-        chosen = _within(ranked, most, budget, whole)
+        chosen, _ = within(ranked[:most], lambda r: _shown(r, whole), budget)
         if leased and chosen:
             chosen = await self._lease(owner.agent_id, chosen, now)
         shown = [r.item if whole else replace(r.item, body=None) for r in chosen]
@@ -142,15 +134,6 @@ def _rank(row: InboxRow, now: datetime) -> tuple[bool, float, int]:
     return (row.item.route is not Route.LOG, -row.item.score * worth, row.item.cursor)
 
 
-def _within(rows: list[InboxRow], most: int, budget: int, bodies: bool) -> list[InboxRow]:
-    """The first rows that fit the budget; at least one, or a long item would block the inbox."""
-    chosen: list[InboxRow] = []
-    spent = 0
-    for row in rows[:most]:
-        text = row.item.body if bodies and row.item.body else row.item.headline
-        cost = tokens_of(text) + _ITEM_TOKENS
-        if chosen and spent + cost > budget:
-            continue
-        chosen.append(row)
-        spent += cost
-    return chosen
+def _shown(row: InboxRow, whole: bool) -> str:
+    """What a prompt gets of an item."""
+    return row.item.body if whole and row.item.body else row.item.headline

@@ -18,12 +18,11 @@ from hyphaedb.engine.context import Context
 from hyphaedb.engine.identity import named
 from hyphaedb.engine.members import Members
 from hyphaedb.engine.reader_trace import ReaderTrace
-from hyphaedb.engine.reading import tokens_of
+from hyphaedb.engine.tokens import within
 from hyphaedb.model import (
     BeaconMatch,
     CellType,
     Filter,
-    Hit,
     Recalled,
     RecallMode,
     SessionId,
@@ -32,9 +31,6 @@ from hyphaedb.protocol import addressing
 from hyphaedb.protocol.calibration import Baseline, calibrate
 from hyphaedb.store import cells, search
 from hyphaedb.store.traces import headline
-
-#: Tokens around a hit: source, time, score.
-_HIT_TOKENS = 24
 
 
 class Recaller:
@@ -83,7 +79,7 @@ class Recaller:
         async with context.database.statement() as tx:
             clauses = await search.resolve(tx, context.info.mesh_id, wanted, now=now, as_of=as_of)
             found = await gather(tx, context, asked, yardstick, clauses, now)
-        kept, spent = _within(found.best, budget)
+        kept, spent = within(found.best, lambda hit: hit.cell.body, budget)
         if reader is not None and kept:
             named_session = (
                 SessionId(named(context.info.mesh_id, session)) if session is not None else None
@@ -138,16 +134,3 @@ class Recaller:
             for n in near
             if (cell := known.get(n.cell_id)) is not None
         ]
-
-
-def _within(hits: Sequence[Hit], budget: int) -> tuple[list[Hit], int]:
-    """The first hits that fit the token budget, at least one."""
-    kept: list[Hit] = []
-    spent = 0
-    for hit in hits:
-        cost = tokens_of(hit.cell.body) + _HIT_TOKENS
-        if kept and spent + cost > budget:
-            continue
-        kept.append(hit)
-        spent += cost
-    return kept, spent
