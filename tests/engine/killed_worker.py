@@ -7,15 +7,30 @@ it works until it is stopped from outside.
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 
 from hyphaedb.config import Config
-from hyphaedb.engine.failpoints import NO_FAILPOINTS, Failpoint, killing
+from hyphaedb.engine.failpoints import NO_FAILPOINTS, Failpoint, Failpoints
 from hyphaedb.mesh import Home, Wiring
 from tests.engine.lexical import Lexical
 
 #: Small batches and short waits, so that every place is met within a second.
 SETTINGS = {"batch_diffs": 2, "drain_batch": 1, "poll_s": 0.05, "sweep_s": 86_400.0}
+
+
+def killing(place: Failpoint, after: int) -> Failpoints:
+    """Failpoints that kill this process when ``place`` is met for the n-th time."""
+    met = 0
+
+    def kill() -> None:
+        nonlocal met
+        met += 1
+        if met >= after:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return Failpoints({place: kill})
 
 
 async def main(url: str, mesh: str, place: str, after: int) -> None:

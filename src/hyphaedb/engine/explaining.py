@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
+from datetime import datetime
 from uuid import UUID
 
 from hyphaedb.engine import validation
@@ -28,6 +29,7 @@ from hyphaedb.model import (
     Trace,
 )
 from hyphaedb.store import access, jobs, journal, traces
+from hyphaedb.store.jobs import Owner
 from hyphaedb.store.journal import DiffInfo, WaveRow
 from hyphaedb.store.pool import Tx
 
@@ -164,9 +166,6 @@ class Explainer:
             owner = await jobs.owner_of(tx, mesh_id)
             info = (await access.mesh_by_id(tx, mesh_id)).info
         pump = self._worker.pump if self._worker else None
-        held = owner is not None and owner.owner is not None
-        lasts = held and owner is not None and owner.lease_until is not None
-        alive = lasts and owner is not None and (owner.lease_until or context.now()) > context.now()
         return Stats(
             cells=counts.cells,
             agents=counts.agents,
@@ -178,13 +177,20 @@ class Explainer:
             deliveries=counts.deliveries,
             unread=counts.unread,
             components=pump.mirror.components() if pump else None,
-            worker=f"{owner.host}:{owner.pid}" if owner is not None and alive else None,
+            worker=_worker(owner, context.now()),
             epoch=owner.epoch if owner else 0,
             paused=info.paused,
             shadow=info.shadow,
             mirror_bytes=pump.mirror.bytes if pump else None,
             sweep_due=len(pump.newcomers) if pump else 0,
         )
+
+
+def _worker(owner: Owner | None, now: datetime) -> str | None:
+    """The process that owns a mesh; None where nobody does or the lease ran out."""
+    if owner is None or owner.owner is None or owner.lease_until is None:
+        return None
+    return f"{owner.host}:{owner.pid}" if owner.lease_until > now else None
 
 
 def why_nobody(trace: Trace) -> str:

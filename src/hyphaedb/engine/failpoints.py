@@ -6,8 +6,6 @@ Tests pass an object that raises, pauses or kills the process there.
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
@@ -40,16 +38,3 @@ class Failpoints:
 
 
 NO_FAILPOINTS = Failpoints()
-
-
-def killing(place: Failpoint, after: int) -> Failpoints:
-    """Failpoints that kill this process (SIGKILL) when ``place`` is met for the n-th time."""
-    met = 0
-
-    def kill() -> None:
-        nonlocal met
-        met += 1
-        if met >= after:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return Failpoints({place: kill})

@@ -7,6 +7,7 @@ thrown away and loaded again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -212,13 +213,7 @@ class Mirror:
                 del edges[gone]
         if self.panel is not None and cell_id in self.panel.cell_ids:
             left = tuple(c for c in self.panel.cell_ids if c != cell_id)
-            self.panel = Panel(
-                self.panel.version,
-                self.panel.seed,
-                left,
-                self.panel.drawn_from,
-                self.panel.created_at,
-            )
+            self.panel = replace(self.panel, cell_ids=left)
             self.calibrate()
 
     def close(self, cell_id: CellId) -> None:

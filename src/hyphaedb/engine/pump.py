@@ -32,6 +32,8 @@ from hyphaedb.store.rows import AgentRow, PendingRow
 #: Signals taken in at a time; more wait for the next step.
 SIGNALS_MAX = 2_000
 _ATTENTION_WINDOW = timedelta(hours=1)
+#: Corrections: whoever had received what they are about hears of them, whatever the score.
+_BY_LOG = frozenset({DiffKind.UPDATED, DiffKind.SUPERSEDED, DiffKind.RETRACTED})
 #: Stands for "a sweep is owed" in the owner's row.
 _OWED = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -69,6 +71,8 @@ class Pump:
         if self._owes:
             # The last owner may have stopped between learning of them and sweeping.
             self.newcomers |= self.receivers()
+        # Something was erased since the layers were last seen to be whole; of a fresh mirror nobody
+        # has looked yet.
         self._erased = True
 
     @classmethod
@@ -311,6 +315,3 @@ class Pump:
             await journal.fence(tx, context.info.mesh_id, self.epoch)
             await journal.fail(tx, context.info.mesh_id, diff_id, error, next_at=next_at, dead=dead)
         return dead
-
-
-_BY_LOG = frozenset({DiffKind.UPDATED, DiffKind.SUPERSEDED, DiffKind.RETRACTED})

@@ -9,10 +9,10 @@ from hyphaedb.engine import validation
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.signals import SignalKind, emit
 from hyphaedb.engine.wakeups import WORK
-from hyphaedb.engine.worker import Worker
 from hyphaedb.errors import Unavailable
 from hyphaedb.model import CellType, MeshInfo, MuteKind
 from hyphaedb.store import access, jobs, journal, log
+from hyphaedb.store.pool import Tx
 
 _LOOK_S = 0.02
 #: Longest wait for another process's worker to carry out a sweep.
@@ -23,16 +23,15 @@ _COUNT_MAX = 1_000_000
 class Steering:
     """What an operator may do to a mesh as a whole."""
 
-    def __init__(self, context: Context, worker: Worker | None) -> None:
+    def __init__(self, context: Context) -> None:
         self._context = context
-        self._worker = worker
 
     async def pause(self, paused: bool) -> MeshInfo:
         """Stop or resume waves."""
         mesh_id = self._context.info.mesh_id
         async with self._context.database.transaction() as tx:
             await access.set_paused(tx, mesh_id, paused)
-            await emit(tx, self._context, SignalKind.ROSTER, self._context.info.mesh_id)
+            await self._tell(tx, SignalKind.ROSTER)
         self._ring()
         return await self._info()
 
@@ -42,7 +41,7 @@ class Steering:
         wanted = validation.flag(on, "shadow")
         async with self._context.database.transaction() as tx:
             await access.set_shadow(tx, mesh_id, wanted)
-            await emit(tx, self._context, SignalKind.ROSTER, self._context.info.mesh_id)
+            await self._tell(tx, SignalKind.ROSTER)
         self._ring()
         return await self._info()
 
@@ -52,7 +51,7 @@ class Steering:
         context = self._context
         async with context.database.transaction() as tx:
             await access.add_mute(tx, context.info.mesh_id, kind, subject, context.now())
-            await emit(tx, self._context, SignalKind.ROSTER, self._context.info.mesh_id)
+            await self._tell(tx, SignalKind.ROSTER)
         self._ring()
 
     async def unmute(self, kind: MuteKind, subject: str) -> None:
@@ -61,8 +60,8 @@ class Steering:
         context = self._context
         async with context.database.transaction() as tx:
             if await access.remove_mute(tx, context.info.mesh_id, kind, subject):
-                await emit(tx, self._context, SignalKind.ROSTER, self._context.info.mesh_id)
-                await emit(tx, self._context, SignalKind.SWEEP, self._context.info.mesh_id)
+                await self._tell(tx, SignalKind.ROSTER)
+                await self._tell(tx, SignalKind.SWEEP)
         self._ring()
 
     async def mutes(self) -> Sequence[tuple[MuteKind, str]]:
@@ -76,7 +75,7 @@ class Steering:
         mesh_id = context.info.mesh_id
         async with context.database.transaction() as tx:
             before = await log.count_swept(tx, mesh_id)
-            await emit(tx, self._context, SignalKind.SWEEP, self._context.info.mesh_id)
+            await self._tell(tx, SignalKind.SWEEP)
         self._ring()
         loop = asyncio.get_running_loop()
         end = loop.time() + _SWEEP_WAIT_S
@@ -123,6 +122,10 @@ class Steering:
     async def _info(self) -> MeshInfo:
         async with self._context.database.statement() as tx:
             return (await access.mesh_by_id(tx, self._context.info.mesh_id)).info
+
+    async def _tell(self, tx: Tx, kind: SignalKind) -> None:
+        """Leave a signal about the mesh itself."""
+        await emit(tx, self._context, kind, self._context.info.mesh_id)
 
     def _ring(self) -> None:
         self._context.wakeups.ring(WORK, self._context.info.mesh_id)

@@ -203,10 +203,10 @@ class Worker:
             return None
         # Measured from before the request: the lease cannot end earlier than we believe.
         self._trusted_until = begun + config.lease_s * (1 - _MARGIN)
-        self._pump = await Pump.load(context, epoch)
-        pump = self._pump
+        pump = await Pump.load(context, epoch)
         self._sweeper = Sweeper(context, pump, lambda: self._between(pump))
-        return self._pump
+        self._pump = pump
+        return pump
 
     async def _renew(self) -> None:
         context = self._context

@@ -7,14 +7,16 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
-from hyphaedb.engine import members, steering, validation
+from hyphaedb.engine import validation
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.diagnosis import Doctor
 from hyphaedb.engine.explaining import Explainer
+from hyphaedb.engine.members import Members
 from hyphaedb.engine.publishing import Publisher
 from hyphaedb.engine.reading import Reader
 from hyphaedb.engine.recall import Recaller
 from hyphaedb.engine.revising import Reviser
+from hyphaedb.engine.steering import Steering
 from hyphaedb.engine.worker import Worker
 from hyphaedb.model import (
     Agent,
@@ -56,14 +58,14 @@ class Mesh:
         self._context = context
         self._worker = worker
         self._on_close: list[Callable[[], Awaitable[None] | None]] = []
-        self._members = members.Members(context)
+        self._members = Members(context)
         self._recaller = Recaller(context, self._members)
         self._publisher = Publisher(context, self._members)
         self._reviser = Reviser(context, self._members)
         self._reader = Reader(context, self._members)
         self._explainer = Explainer(context, self._members, worker)
         self._doctor = Doctor(context, self._explainer, worker)
-        self._steering = steering.Steering(context, worker)
+        self._steering = Steering(context)
         self._closed = False
 
     @property
