@@ -100,10 +100,16 @@ class Verbs(Protocol):
         """Store up to 1,000 cells in one transaction, in order; all or none."""
 
     async def update(self, cell_id: CellId, cell: NewCell | str, *, agent: str) -> Stored:
-        """Say the same thing better: a new cell replaces the old one, whose validity ends."""
+        """Say the same thing better: a new cell replaces the old one, whose validity ends.
+
+        A text alone changes the words: type, salience, confidence, tags, metadata and ref stay.
+        """
 
     async def supersede(self, cell_id: CellId, cell: NewCell | str, *, agent: str) -> Stored:
-        """Overturn a cell: a new one replaces it, and everyone who had received it is told."""
+        """Overturn a cell: a new one replaces it, and everyone who had received it is told.
+
+        A text alone keeps the rest as :meth:`update` does.
+        """
 
     async def retract(self, cell_id: CellId, *, agent: str, reason: str) -> Stored:
         """Take a cell back: it leaves gossip, and everyone who had received it is told."""

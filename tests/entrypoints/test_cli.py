@@ -17,7 +17,7 @@ from hyphaedb.config import Config
 from hyphaedb.entrypoints.cli import running
 from hyphaedb.errors import NotFound
 from hyphaedb.mesh import Home, Mesh
-from hyphaedb.model import CellId, DiffState, Interests, NewCell, Wait
+from hyphaedb.model import CellId, CellType, DiffState, Interests, NewCell, Wait
 from tests.entrypoints.conftest import COMMAND, COMMAND_S, Cli, environment
 
 pytestmark = pytest.mark.slow
@@ -134,6 +134,14 @@ class TestOneShot:
         assert read.out.startswith("1. ")
         assert DECISION in read.out
         assert {s["agent"] for s in seen.json["seen"]} == {"ada", "bob"}
+
+    async def test_an_update_keeps_what_it_does_not_say_anew(
+        self, team: Mesh, told: CellId, cli: Cli
+    ) -> None:
+        ran = await cli("update", str(told), "Two hundred.", "-a", "ada", "-t", "risk", "--json")
+
+        new = await team.cell(CellId(UUID(ran.json["cell_id"])))
+        assert (new.type, new.salience, new.tags) == (CellType.RISK, 0.9, ("api",))
 
     async def test_a_forgotten_cell_is_gone_from_everywhere(
         self, team: Mesh, told: CellId, cli: Cli

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
+from hyphaedb.model import CellType, NewCell
 from hyphaedb.remote import RemoteMesh
 
 
@@ -40,6 +41,19 @@ class TestShapes:
         assert (first.status_code, first.json()["outcome"]) == (201, "created")
         assert (again.status_code, again.json()["outcome"]) == (200, "repeated")
         assert again.json()["cell_id"] == first.json()["cell_id"]
+
+    @pytest.mark.parametrize("verb", ["update", "supersede"])
+    async def test_new_words_alone_keep_what_else_a_cell_is(
+        self, remote: RemoteMesh, verb: str
+    ) -> None:
+        await remote.register("ada")
+        old = NewCell(f"Deploys {verb} at noon.", CellType.RISK, 0.9, tags=("ops",), ref="main")
+        stored = await remote.store(old, agent="ada")
+
+        replaced = await getattr(remote, verb)(stored.cell_id, "Deploys stop at ten.", agent="ada")
+
+        new = await remote.cell(replaced.cell_id)
+        assert (new.type, new.salience, new.tags, new.ref) == (CellType.RISK, 0.9, ("ops",), "main")
 
     async def test_the_same_idempotency_key_gets_the_first_answer(
         self, http: httpx2.AsyncClient, root: str

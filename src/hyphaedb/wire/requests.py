@@ -113,6 +113,12 @@ class ReplaceRequest(Request):
     cell: CellBody
     agent: str
 
+    def replacement(self) -> NewCell | str:
+        """The new cell, or its words where nothing else was given: then the rest stays."""
+        words = self.cell.body
+        alone = self.cell.model_fields_set == {"body"}
+        return words if alone and isinstance(words, str) else self.cell.to_model()
+
 
 class RetractRequest(Request):
     agent: str

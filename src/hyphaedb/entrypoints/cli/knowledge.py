@@ -14,6 +14,7 @@ from hyphaedb.entrypoints.cli.calling import an_id, command, told
 from hyphaedb.errors import Invalid
 from hyphaedb.model import (
     Cell,
+    CellId,
     CellType,
     EdgeKind,
     Filter,
@@ -31,6 +32,10 @@ Author = Annotated[str, typer.Option("--agent", "-a", help="Who says it; must be
 Type = Annotated[str, typer.Option("--type", "-t", help="One of the nine cell types.")]
 Tags = Annotated[list[str], typer.Option("--tag", help="A tag; may be given again.")]
 Salience = Annotated[float, typer.Option(help="How much it matters, from 0 to 1.")]
+OtherType = Annotated[
+    str | None, typer.Option("--type", "-t", help="Another cell type than the old one's.")
+]
+OtherSalience = Annotated[float | None, typer.Option(help="Another salience than the old one's.")]
 Id = Annotated[str, typer.Argument(metavar="CELL", help="The id of a cell.")]
 
 
@@ -142,6 +147,25 @@ def _writing(app: typer.Typer) -> None:
         return True
 
 
+async def _replacement(
+    mesh: Verbs, cell: CellId, body: str, kind: str | None, salience: float | None, tag: list[str]
+) -> NewCell | str:
+    """The new words with what was said anew beside them; what was not stays as it was."""
+    words = body_text(body)
+    if kind is None and salience is None and not tag:
+        return words
+    old = await mesh.cell(cell)
+    return NewCell(
+        words,
+        type=old.type if kind is None else a_type(kind),
+        salience=old.salience if salience is None else salience,
+        confidence=old.confidence,
+        tags=tuple(tag) or old.tags,
+        metadata=old.metadata,
+        ref=old.ref,
+    )
+
+
 def _replacing(app: typer.Typer) -> None:
     @command(app, "update", show=show_cells.stored, pumps=True)
     async def update(
@@ -149,13 +173,14 @@ def _replacing(app: typer.Typer) -> None:
         cell: Id,
         body: Body,
         agent: Author,
-        type: Type = CellType.FACT.value,  # noqa: A002
-        salience: Salience = 0.6,
+        type: OtherType = None,  # noqa: A002
+        salience: OtherSalience = None,
         tag: Tags = [],  # noqa: B006
     ) -> Stored:
-        """Say the same thing better: a new cell replaces the old one."""
-        new = NewCell(body_text(body), a_type(type), salience, tags=tuple(tag))
-        return await mesh.update(an_id(cell), new, agent=agent)
+        """Say the same thing better: what is not said anew stays as it was."""
+        old = an_id(cell)
+        new = await _replacement(mesh, old, body, type, salience, tag)
+        return await mesh.update(old, new, agent=agent)
 
     @command(app, "supersede", show=show_cells.stored, pumps=True)
     async def supersede(
@@ -163,13 +188,14 @@ def _replacing(app: typer.Typer) -> None:
         cell: Id,
         body: Body,
         agent: Author,
-        type: Type = CellType.FACT.value,  # noqa: A002
-        salience: Salience = 0.6,
+        type: OtherType = None,  # noqa: A002
+        salience: OtherSalience = None,
         tag: Tags = [],  # noqa: B006
     ) -> Stored:
-        """Overturn a cell: everyone who had received it is told."""
-        new = NewCell(body_text(body), a_type(type), salience, tags=tuple(tag))
-        return await mesh.supersede(an_id(cell), new, agent=agent)
+        """Overturn a cell, as `update` does, and tell everyone who had received it."""
+        old = an_id(cell)
+        new = await _replacement(mesh, old, body, type, salience, tag)
+        return await mesh.supersede(old, new, agent=agent)
 
     @command(app, "retract", show=show_cells.stored, pumps=True)
     async def retract(

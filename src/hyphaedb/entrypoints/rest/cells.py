@@ -79,14 +79,14 @@ async def forget(mesh: MeshHere, cell_id: UUID) -> Count:
 
 @router.post("/cells/{cell_id}/update", operation_id="update")
 async def update(mesh: MeshHere, cell_id: UUID, body: ReplaceRequest) -> Stored:
-    """Say the same thing better: a new cell replaces this one."""
-    return await mesh.update(CellId(cell_id), body.cell.to_model(), agent=body.agent)
+    """Say the same thing better: a new cell replaces this one. `body` alone keeps the rest."""
+    return await mesh.update(CellId(cell_id), body.replacement(), agent=body.agent)
 
 
 @router.post("/cells/{cell_id}/supersede", operation_id="supersede")
 async def supersede(mesh: MeshHere, cell_id: UUID, body: ReplaceRequest) -> Stored:
-    """Overturn a cell: everyone who had received it is told."""
-    return await mesh.supersede(CellId(cell_id), body.cell.to_model(), agent=body.agent)
+    """Overturn a cell: everyone who had received it is told. `body` alone keeps the rest."""
+    return await mesh.supersede(CellId(cell_id), body.replacement(), agent=body.agent)
 
 
 @router.post("/cells/{cell_id}/retract", operation_id="retract")
