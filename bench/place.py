@@ -29,6 +29,7 @@ from hyphaedb.engine.failpoints import NO_FAILPOINTS
 from hyphaedb.engine.identity import Ids
 from hyphaedb.engine.linking import Linker, gridded
 from hyphaedb.engine.mirror import Mirror
+from hyphaedb.engine.touches import KNOWS
 from hyphaedb.engine.wakeups import Wakeups
 from hyphaedb.mesh import Home, Wiring
 from hyphaedb.mesh.home import utc_now
@@ -231,7 +232,7 @@ def _linked(mirror: Mirror, batch: list[tuple[CellRow, AgentRow]]) -> list[NewLi
             cell.cell_id, ordinal, probes[place], choice.targets, choice.costs,
             cell.salience, cell.created_at,
         )  # fmt: skip
-        layer.touches.put(row, roster.holder(author.holder_id), cell.day, 2)
+        layer.touches.put(row, roster.holder(author.holder_id), cell.day, KNOWS)
         targets = layer.ordinals[choice.targets].tolist()
         made.append(NewLinks(ordinal, cell.cell_id, targets, choice.costs.tolist()))
     return made

@@ -25,6 +25,7 @@ from hyphaedb.engine.mirror import Mirror
 from hyphaedb.engine.topology import Layer
 from hyphaedb.model import MICRO, CellType
 from hyphaedb.protocol.energy import ENERGY_MAX_MICRO, initial_energy_micro, link_costs_micro
+from hyphaedb.protocol.geometry import GRID
 from hyphaedb.protocol.wave import Wave, WaveLimits
 from hyphaedb.store.pool import Tx
 from hyphaedb.store.pool import rows as fetch
@@ -172,7 +173,7 @@ def _by_type(mirror: Mirror) -> dict[str, Any]:
     out: dict[str, Any] = {}
     spent: dict[CellType, list[float]] = {kind: [] for kind in kinds}
     settled: dict[CellType, list[int]] = {kind: [] for kind in kinds}
-    bare: dict[CellType, list[float]] = {kind: [] for kind in kinds}
+    least: dict[CellType, list[float]] = {kind: [] for kind in kinds}
     watch = Watch()
     for origin in origins:
         for kind in kinds:
@@ -182,14 +183,14 @@ def _by_type(mirror: Mirror) -> dict[str, Any]:
             with watch.measure() as plain:
                 _bare(layer, origin, ran.settled)
             spent[kind].append(took.client_s)
-            bare[kind].append(plain.client_s)
+            least[kind].append(plain.client_s)
             settled[kind].append(len(ran.settled))
     for kind in kinds:
         out[kind.value] = {
             "ms": median_ms(spent[kind]),
             "ms_p95": round(float(np.percentile(spent[kind], 95)) * 1e3, 3),
             "reached": round(float(np.median(settled[kind]))),
-            "bare_numpy_ms": median_ms(bare[kind]),
+            "bare_numpy_ms": median_ms(least[kind]),
         }
     typical = [x for kind in (CellType.FACT, CellType.CONTEXT, CellType.TASK) for x in spent[kind]]
     out["typical_ms"] = median_ms(typical)
@@ -199,17 +200,17 @@ def _by_type(mirror: Mirror) -> dict[str, Any]:
 def _everything(mirror: Mirror) -> dict[str, Any]:
     """A wave without a gate and with the most energy there can be."""
     layer = mirror.layers[0]
-    watch, spent, bare, reached = Watch(), [], [], []
+    watch, spent, least, reached = Watch(), [], [], []
     for origin in np.random.default_rng(5).integers(0, layer.count, _EVERYTHING).tolist():
         with watch.measure() as took:
             ran = _shipped(mirror, origin, ENERGY_MAX_MICRO, 0.0, 5_000_000)
         with watch.measure() as plain:
             _bare(layer, origin, ran.settled)
         spent.append(took.client_s)
-        bare.append(plain.client_s)
+        least.append(plain.client_s)
         reached.append(len(ran.settled))
     share = round(float(np.median(reached)) / layer.count, 4)
-    return {"ms": median_ms(spent), "bare_numpy_ms": median_ms(bare), "share_reached": share}
+    return {"ms": median_ms(spent), "bare_numpy_ms": median_ms(least), "share_reached": share}
 
 
 def _shipped(
@@ -222,7 +223,7 @@ def _shipped(
         origin,
         probe,
         energy,
-        base=mirror.law.baseline(probe.astype(np.float32) / np.float32(4064)),
+        base=mirror.law.baseline(probe.astype(np.float32) / np.float32(GRID)),
         relay_min=relay_min,
         now_days=float(layer.used_days[: layer.count].max()),
         limits=WaveLimits(settled_max=settled_max),

@@ -34,7 +34,10 @@ FORBIDDEN: Final = {
         r"\b(?:blazing|cutting-edge|seamless|leverag|state-of-the-art|world-class|game-chang)",
         re.IGNORECASE,
     ),
-    "a word that names nothing": re.compile(r"\bhelpers?\b", re.IGNORECASE),
+    # Except where onnx gave a module of its own that name.
+    "a word that names nothing": re.compile(
+        r"^(?!.*\bonnx\b).*\bhelpers?\b(?!\.make_)", re.IGNORECASE
+    ),
 }
 TEXT_SUFFIXES: Final = {".md", ".py", ".sql", ".toml", ".txt", ".yml", ".yaml", ""}
 #: Words of other people: a vocabulary is data, and our own text follows no rule of theirs.
@@ -176,7 +179,7 @@ def test_every_decision_is_numbered_once_and_says_what_it_costs() -> None:
     assert len(set(numbers)) == len(numbers)
     for record in records:
         text = record.read_text(encoding="utf-8")
-        assert re.match(r"# \d{4}:? ", text), record.name
+        assert re.match(r"# \d{4} ", text), record.name
         assert "\n**Cost.**" in text, f"{record.name} does not say what it costs"
 
 

@@ -106,8 +106,6 @@ class Refusal(StrEnum):
     MUTED = "muted"
     BANDWIDTH = "bandwidth"
     BUDGET = "budget"
-    OTHER_REF = "other_ref"
-    RETIRED = "retired"
 
 
 class InboxState(StrEnum):

@@ -121,10 +121,9 @@ def shipped_panel(model: str) -> NDArray[np.float32] | None:
     if not source.is_file():
         return None
     with source.open("rb") as opened:
-        vectors = np.load(io.BytesIO(opened.read())).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors = unit_rows(np.load(io.BytesIO(opened.read())), model)
     vectors.flags.writeable = False
-    return np.asarray(vectors, np.float32)
+    return vectors
 
 
 class PanelVectors:

@@ -71,7 +71,7 @@ def cell_values(mesh_id: MeshId, cell: CellRow, diff: DiffRow | None) -> dict[st
         "ref": cell.ref,
         "salience": cell.salience,
         "confidence": cell.confidence,
-        "standing": cell.standing,
+        "standing": cell.credit,
         "content_hash": cell.content_hash,
         "windows": cell.windows,
         "replaces": cell.replaces,

@@ -86,7 +86,10 @@ def search_words(
 
 
 async def covered(tx: Tx, listing: Listing | None) -> list[tuple[CellId, float]]:
-    """The cells of a list of words with their coverage, in its order."""
+    """The cells of a list of words with their coverage, in its order.
+
+    The list alone: the slow truth of what :func:`hyphaedb.store.facts.candidates` reads on from.
+    """
     if listing is None:
         return []
     sql = composed(listing.query, listing.clauses, **listing.numbers)

@@ -57,7 +57,7 @@ class CellRow:
     model_id: UUID
     dimension: int
     vector: Vector
-    standing: str = "provisional"
+    credit: str = "provisional"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +79,13 @@ class DiffRow:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A cell with what the store knows beyond the model: whose, how used, in which standing."""
+    """A cell with what the store knows beyond the model: whose, how used, with which credit."""
 
     cell: Cell
     holder_id: UUID
     principal_id: PrincipalId
     session_id: SessionId | None
-    standing: str
+    credit: str
     windows: int
     lexemes: int
     recalls: int

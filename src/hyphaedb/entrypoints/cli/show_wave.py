@@ -20,8 +20,6 @@ _REASONS = {
     Refusal.MUTED: "muted",
     Refusal.BANDWIDTH: "its attention is used up; the sweep brings it later",
     Refusal.BUDGET: "the wave's budget was used up",
-    Refusal.OTHER_REF: "works on another branch",
-    Refusal.RETIRED: "retired",
 }
 
 
