@@ -133,4 +133,4 @@ def _row(r: tuple[Any, ...], lines: dict[CellId, str]) -> InboxRow:
         expires_at=r[16],
         path=steps(r[17], r[18], lines),
     )
-    return InboxRow(item, single(r[20]), r[21])
+    return InboxRow(item, single(r[19]), r[20])
