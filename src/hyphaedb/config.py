@@ -95,7 +95,8 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "data_dir",
-        "Where the embedded Postgres keeps its data; empty means the user's data directory.",
+        "Where the embedded Postgres keeps its data; empty means the user's data directory,"
+        " for root /var/lib/hyphaedb.",
         "nothing",
     ),
     Setting("mesh", "The mesh the command line works in when none is named.", "nothing"),

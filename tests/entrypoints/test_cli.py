@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import socket
 from collections.abc import AsyncIterator
@@ -105,6 +106,9 @@ class TestOneShot:
         for part in (DECISION[:40], "from ada", "score", "beacon", "ago"):
             assert part in read.out
         assert marked.json == {"acknowledged": 1}
+        assert (await cli("acknowledge", "bob", cursor)).out.startswith(
+            "Marked none: nothing unread"
+        )
         assert (await team.inbox("bob")).unread == 0
 
     async def test_a_trace_tells_who_received_who_did_not_and_why_in_80_columns(
@@ -121,6 +125,30 @@ class TestOneShot:
             assert part in read.out
         assert {r["agent"]: r["reason"] for r in whole.json["refused"]} == {"ada": "own_knowledge"}
 
+    async def test_a_trace_says_of_whoever_was_below_the_gate_how_near_it_was(
+        self, team: Mesh, home: Home, mesh_name: str, cli: Cli
+    ) -> None:
+        """Both parts of the score stand whole in the line, for the interest mostly decides."""
+        await team.register("a-cook-with-a-name-of-many-letters", interests=Interests("soups"))
+        worked = await home.mesh(mesh_name)
+        stored = await worked.store(DECISION, agent="ada", wait=Wait.DELIVERED)
+        await worked.close()
+
+        read = await cli("trace", str(stored.cell_id))
+
+        assert re.search(
+            r"score \d\.\d\d \(relevance \d\.\d\d, interest \d\.\d\d\)$", read.out, re.M
+        )
+        assert max(len(line) for line in read.out.splitlines()) <= 80
+
+    @pytest.mark.usefixtures("team")
+    async def test_an_agent_is_shown_with_all_that_it_declared(self, cli: Cli) -> None:
+        shown = await cli(
+            "agent", "add", "cy", "--interests", "soups", "--tag", "food", "-t", "risk"
+        )
+
+        assert "tags: food; types: risk; soups" in shown.out
+
     async def test_what_is_stored_is_found_and_says_who_saw_it(
         self, told: CellId, cli: Cli
     ) -> None:
@@ -134,6 +162,17 @@ class TestOneShot:
         assert read.out.startswith("1. ")
         assert DECISION in read.out
         assert {s["agent"] for s in seen.json["seen"]} == {"ada", "bob"}
+
+    @pytest.mark.usefixtures("team")
+    async def test_recall_can_be_held_to_the_session_a_cell_came_from(self, cli: Cli) -> None:
+        """Another thing than the session that asks."""
+        stored = await cli("store", DECISION, "--agent", "ada", "--session", "monday", "--json")
+
+        asked = ("recall", "how many requests?", "--session", "tuesday", "--json", "--from-session")
+        found, missed = [await cli(*asked, session) for session in ("monday", "tuesday")]
+
+        assert [h["cell"]["cell_id"] for h in found.json["hits"]] == [stored.json["cell_id"]]
+        assert missed.json["hits"] == []
 
     async def test_an_update_keeps_what_it_does_not_say_anew(
         self, team: Mesh, told: CellId, cli: Cli
@@ -208,6 +247,21 @@ class TestMistakes:
 
         assert refused.code == 64
         assert refused.problem["code"] == "invalid"
+
+    @pytest.mark.parametrize(
+        ("given", "where"),
+        [
+            (("--mesh", "x", "stats"), "hyphaedb COMMAND … --mesh"),
+            (("agent", "--url", "http://127.0.0.1:9", "list"), "hyphaedb agent COMMAND … --url"),
+        ],
+    )
+    async def test_a_shared_option_before_the_command_is_told_its_place(
+        self, cli: Cli, given: tuple[str, ...], where: str
+    ) -> None:
+        refused = await cli(*given)
+
+        assert refused.code == 64
+        assert f"Put it behind: {where}" in refused.err
 
     async def test_an_id_that_is_none_is_refused(self, cli: Cli) -> None:
         refused = await cli("trace", "abc")

@@ -24,6 +24,8 @@ from hyphaedb.entrypoints.cli.logs import to_stderr
 from hyphaedb.entrypoints.cli.printing import quiet_end, report
 from hyphaedb.errors import HyphaeError, Invalid, face_of
 
+#: What nearly every command takes, and people coming from other tools put before it.
+SHARED = ("--mesh", "--url", "--json")
 #: Typer's own name for it is private; its public child shows the way.
 _USAGE: type[Exception] = typer.BadParameter.__bases__[0]
 
@@ -88,4 +90,9 @@ def _usage(error: Exception) -> Invalid:
     where = context.command_path if context is not None else "hyphaedb"
     said = " ".join(str(getattr(error, "format_message", error.__str__)()).split())
     said = said.replace("Value error, ", "") or "A command is missing."
+    option = getattr(error, "option_name", None)
+    if option in SHARED and hasattr(getattr(context, "command", None), "commands"):
+        return Invalid(
+            f"{option} stands before the command.", f"Put it behind: {where} COMMAND … {option}"
+        )
     return Invalid(said if said.endswith((".", "?")) else f"{said}.", f"See: {where} --help")

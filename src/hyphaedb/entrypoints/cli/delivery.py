@@ -26,6 +26,12 @@ from hyphaedb.verbs import Verbs
 Name = Annotated[str, typer.Argument(metavar="AGENT", help="A registered agent.")]
 Types = Annotated[list[str], typer.Option("--type", "-t", help="Only this type; may repeat.")]
 TagsOnly = Annotated[list[str], typer.Option("--tag", help="Only with this tag; may repeat.")]
+CaresTypes = Annotated[
+    list[str], typer.Option("--type", "-t", help="Cares about this type only; may repeat.")
+]
+CaresTags = Annotated[
+    list[str], typer.Option("--tag", help="Any cell with this tag concerns it; may repeat.")
+]
 Radius = Annotated[float, typer.Option(help="Least cosine to the text.")]
 After = Annotated[int | None, typer.Option(help="Begin after this number.")]
 
@@ -54,7 +60,7 @@ def _inboxes(app: typer.Typer) -> None:
             agent, items=items, tokens=tokens, lease=lease, after=after, bodies=bodies
         )
 
-    @command(app, "acknowledge", show=told("Marked {} as read."), key="acknowledged")
+    @command(app, "acknowledge", show=show_inbox.marked, key="acknowledged")
     async def acknowledge(
         mesh: Verbs,
         agent: Name,
@@ -101,11 +107,13 @@ def _agents(app: typer.Typer) -> None:
         role: Annotated[str | None, typer.Option(help="The role it is an instance of.")] = None,
         instance: Annotated[str | None, typer.Option(help="Which instance.")] = None,
         interests: Annotated[str | None, typer.Option(help="What it cares about.")] = None,
-        type: Types = [],  # noqa: A002, B006
-        tag: TagsOnly = [],  # noqa: B006
+        type: CaresTypes = [],  # noqa: A002, B006
+        tag: CaresTags = [],  # noqa: B006
         attention: Annotated[int | None, typer.Option(help="Items an hour at most.")] = None,
     ) -> Agent:
-        """Make an agent known; again updates what is given."""
+        """Make an agent known; again updates what is given. Interests, types and tags are one
+        declaration: whichever is given again, all of it is said anew.
+        """
         declared = None
         if interests is not None or type or tag:
             declared = Interests(interests or "", tuple(tag), tuple(a_type(one) for one in type))

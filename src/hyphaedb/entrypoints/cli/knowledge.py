@@ -36,6 +36,7 @@ OtherType = Annotated[
     str | None, typer.Option("--type", "-t", help="Another cell type than the old one's.")
 ]
 OtherSalience = Annotated[float | None, typer.Option(help="Another salience than the old one's.")]
+INACTIVE = "Replaced, retracted and expired ones too."
 Id = Annotated[str, typer.Argument(metavar="CELL", help="The id of a cell.")]
 
 
@@ -221,10 +222,11 @@ def _asking(app: typer.Typer) -> None:
         tag: Annotated[list[str], typer.Option(help="Only with this tag.")] = [],  # noqa: B006
         meta: Annotated[list[str], typer.Option(help="Only with NAME=VALUE.")] = [],  # noqa: B006
         by: Annotated[list[str], typer.Option(help="Only by this agent.")] = [],  # noqa: B006
+        from_session: Annotated[str | None, typer.Option(help="Only from this session.")] = None,
         ref: Annotated[str | None, typer.Option(help="Only this branch or commit.")] = None,
         since: Annotated[str | None, typer.Option(help="Not older than this time.")] = None,
         until: Annotated[str | None, typer.Option(help="Not younger than this time.")] = None,
-        inactive: Annotated[bool, typer.Option("--inactive", help="Replaced ones too.")] = False,
+        inactive: Annotated[bool, typer.Option("--inactive", help=INACTIVE)] = False,
         as_of: Annotated[str | None, typer.Option(help="As it was at this time.")] = None,
         floor: Annotated[float | None, typer.Option(help="Least evidence of an answer.")] = None,
         tokens: Annotated[int | None, typer.Option(help="Token budget.")] = None,
@@ -235,6 +237,7 @@ def _asking(app: typer.Typer) -> None:
             tags=tuple(tag),
             metadata=metadata(meta),
             agents=tuple(by),
+            session=from_session,
             ref=ref,
             since=moment(since, "--since"),
             until=moment(until, "--until"),

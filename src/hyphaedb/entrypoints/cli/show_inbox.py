@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from hyphaedb.entrypoints.cli.printing import age, clip, counted, table, wrapped
 from hyphaedb.entrypoints.cli.show_wave import clip_kept
-from hyphaedb.model import Agent, Beacon, BeaconMatch, InboxItem, InboxPage, InboxState, Route
+from hyphaedb.model import (
+    Agent,
+    Beacon,
+    BeaconMatch,
+    InboxItem,
+    InboxPage,
+    InboxState,
+    Interests,
+    Route,
+)
 
 
 def page(answer: InboxPage) -> list[str]:
@@ -64,15 +73,29 @@ def _path(one: InboxItem) -> str:
             return "path: you had received the cell before"
 
 
+def marked(count: int) -> list[str]:
+    """How many items are read now that were not before."""
+    if count == 0:
+        return ["Marked none: nothing unread in this inbox has such a number."]
+    return [f"Marked {count} as read."]
+
+
 def agents(answer: Sequence[Agent]) -> list[str]:
     """Who takes part."""
     if not answer:
         return ["No agent is registered. Register one: hyphaedb agent add NAME"]
     rows = [
-        (one.name, one.kind.value, one.role or "-", _state(one), one.interests.text or "-")
+        (one.name, one.kind.value, one.role or "-", _state(one), _cares(one.interests))
         for one in answer
     ]
     return table(("name", "kind", "role", "state", "interests"), rows)
+
+
+def _cares(one: Interests) -> str:
+    """All that an agent declared; the text last, for a line that is too long is clipped."""
+    tags = f"tags: {', '.join(one.tags)}" if one.tags else ""
+    types = f"types: {', '.join(one.types)}" if one.types else ""
+    return "; ".join(part for part in (tags, types, one.text) if part) or "-"
 
 
 def _state(one: Agent) -> str:

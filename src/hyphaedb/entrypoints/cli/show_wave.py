@@ -18,7 +18,7 @@ _REASONS = {
     Refusal.BELOW_GATE: "score below the gate",
     Refusal.NOT_REACHED: "the wave did not get there",
     Refusal.MUTED: "muted",
-    Refusal.BANDWIDTH: "its attention is used up; the sweep brings it later",
+    Refusal.BANDWIDTH: "attention used up; the sweep brings it later",
     Refusal.BUDGET: "the wave's budget was used up",
 }
 
@@ -108,7 +108,7 @@ def _refused(wave: Trace) -> list[str]:
     if not ranked:
         return []
     lines = [f"Not delivered to {counted(len(ranked), 'agent')}:", ""]
-    lines += [_refusal(one, wave.gate) for one in ranked[:REFUSED_SHOWN]]
+    lines += [_refusal(one) for one in ranked[:REFUSED_SHOWN]]
     if len(ranked) > REFUSED_SHOWN:
         reasons = Counter(_REASONS[one.reason] for one in ranked[REFUSED_SHOWN:])
         told = "; ".join(f"{number} {reason}" for reason, number in reasons.most_common())
@@ -116,10 +116,11 @@ def _refused(wave: Trace) -> list[str]:
     return lines
 
 
-def _refusal(one: Refused, gate: float) -> str:
+def _refusal(one: Refused) -> str:
+    # The gate stands above. Its name here would push the interest, which decides, off the line.
     if one.reason is Refusal.BELOW_GATE:
-        why = f"score {one.score:.2f}, gate {gate:.2f}"
-        why += f" (relevance {one.relevance:.2f}, interest {one.interest:.2f})"
+        parts = f"relevance {one.relevance:.2f}, interest {one.interest:.2f}"
+        why = f"score {one.score:.2f} ({parts})"
     else:
         why = _REASONS[one.reason]
     return clip_kept(f"  {clip(one.agent, 28):<28}  ", why)
