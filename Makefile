@@ -73,7 +73,7 @@ $(READY): pyproject.toml constraints.txt
 	fi
 	@# The build backend first, so that the project itself builds without asking a registry again.
 	@$(INSTALL) -c constraints.txt hatchling
-	@$(INSTALL) -c constraints.txt --no-build-isolation -e '.[dev,fast]'
+	@$(INSTALL) -c constraints.txt --no-build-isolation -e '.[dev,fast,llm]'
 	@touch "$@"
 
 demo: $(READY) ## the main job on real text: who learns what, by which path, and why
@@ -123,7 +123,7 @@ build: $(READY) ## wheel and source distribution into dist/
 lock: $(READY) ## resolve constraints.txt afresh (needs a registry)
 	@set -e; fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	"$(PYTHON)" -m venv "$$fresh/venv"; \
-	"$$fresh/venv/bin/python" -m pip install --quiet --disable-pip-version-check '.[dev,fast]'; \
+	"$$fresh/venv/bin/python" -m pip install --quiet --disable-pip-version-check '.[dev,fast,llm]'; \
 	{ sed -n '/^#/p' constraints.txt; \
 	  "$$fresh/venv/bin/python" -m pip freeze --exclude hyphaedb; } > "$$fresh/constraints.txt"; \
 	cp "$$fresh/constraints.txt" constraints.txt

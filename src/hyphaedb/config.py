@@ -45,6 +45,11 @@ class Config:
     embedder_key: str = ""
     embedder_dimension: int = 0
     embedder_timeout_s: float = 30.0
+    reasoner: str = "offline"
+    reasoner_url: str = ""
+    reasoner_key: str = ""
+    reasoner_timeout_s: float = 60.0
+    reasoner_tokens_day: int = 1_000_000
     pool_size: int = 8
     statement_timeout_s: float = 30.0
 
@@ -122,6 +127,31 @@ SETTINGS: tuple[Setting, ...] = (
         3500,
     ),
     Setting("embedder_timeout_s", "Longest wait for one embedding call.", "slow stores", 1, 600),
+    Setting(
+        "reasoner",
+        "offline, none or PROVIDER:MODEL (extra llm), as in openai:gpt-5-mini.",
+        "a provider's model is sent the texts and costs its tokens",
+    ),
+    Setting(
+        "reasoner_url",
+        "Base URL of any OpenAI-compatible server for PROVIDER:MODEL; empty means the provider's.",
+        "nothing",
+    ),
+    Setting("reasoner_key", "Key for that provider or server.", "nothing", secret=True),
+    Setting(
+        "reasoner_timeout_s",
+        "Longest wait for one answer of the reasoner, all tries included.",
+        "work that waits for a hanging server waits longer",
+        1,
+        600,
+    ),
+    Setting(
+        "reasoner_tokens_day",
+        "Tokens a mesh may spend on PROVIDER:MODEL in a day (UTC); then the work waits.",
+        "a larger bill",
+        1_000,
+        10**9,
+    ),
     Setting("pool_size", "Database connections a process may hold.", "server memory", 2, 200),
     Setting(
         "statement_timeout_s",
