@@ -299,6 +299,7 @@ class Trace:
     deliveries: tuple[Delivery, ...]
     refused: tuple[Refused, ...]
     error: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +328,8 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class InboxItem:
-    """One diff waiting for one agent. ``cursor`` rises by commit order within the inbox."""
+    """One diff waiting for one agent. ``cursor`` rises by commit order within the inbox; ``reason``
+    says why a cell was retracted, None for any other kind."""
 
     cursor: int
     diff_id: DiffId
@@ -349,6 +351,7 @@ class InboxItem:
     delivered_at: datetime
     expires_at: datetime
     path: tuple[Step, ...] = ()
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ class Verbs(Protocol):
         """
 
     async def retract(self, cell_id: CellId, *, agent: str, reason: str) -> Stored:
-        """Take a cell back: it leaves gossip, and everyone who had received it is told."""
+        """Take a cell back: it leaves gossip, and everyone who had received it is told, and why."""
 
     async def confirm(self, cell_id: CellId, *, agent: str) -> Cell:
         """Say that one independently holds a cell to be true. Counted once an agent."""

@@ -39,11 +39,23 @@ async def test_whoever_had_received_a_cell_hears_that_it_was_retracted(mesh: Mes
     await settled(mesh)
 
     page = await mesh.inbox("bob")
-    assert [i.kind for i in sorted(page.items, key=lambda i: i.cursor)] == [
-        DiffKind.CREATED,
-        DiffKind.RETRACTED,
+    assert [(i.kind, i.reason) for i in sorted(page.items, key=lambda i: i.cursor)] == [
+        (DiffKind.CREATED, None),
+        (DiffKind.RETRACTED, "measured wrongly"),
     ]
+    assert (await mesh.trace(old.cell_id)).reason == "measured wrongly"
     assert await inbox(mesh, "cho") == []
+
+
+async def test_the_reason_of_a_retraction_counts_in_the_budget_of_an_inbox(mesh: Mesh) -> None:
+    """It is read with the item, so it takes its place among the tokens."""
+    old = await announce(mesh, tagged("limits"), agent="ann")
+    await mesh.retract(old.cell_id, agent="ann", reason="measured wrongly, " * 50)
+    await settled(mesh)
+
+    page = await mesh.inbox("bob", tokens=50)
+    assert [i.kind for i in page.items] == [DiffKind.RETRACTED]
+    assert page.omitted == 1
 
 
 async def test_whoever_vouched_for_a_cell_hears_that_it_was_retracted(mesh: Mesh) -> None:

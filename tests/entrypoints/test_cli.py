@@ -182,6 +182,18 @@ class TestOneShot:
         new = await team.cell(CellId(UUID(ran.json["cell_id"])))
         assert (new.type, new.salience, new.tags) == (CellType.RISK, 0.9, ("api",))
 
+    @pytest.mark.usefixtures("team")
+    async def test_whoever_reads_that_a_cell_was_taken_back_reads_why(
+        self, told: CellId, cli: Cli
+    ) -> None:
+        ran = await cli("retract", str(told), "--agent", "ada", "--reason", "Nobody measured it.")
+        inbox = await cli("inbox", "bob")
+        asked = await cli("recall", "something else", "--agent", "bob", "--floor", "0")
+
+        assert ran.out.startswith(f"Taken back: {told}")
+        assert "reason: Nobody measured it." in inbox.out
+        assert f"retracted: {DECISION[:40]}" in asked.out
+
     async def test_a_forgotten_cell_is_gone_from_everywhere(
         self, team: Mesh, told: CellId, cli: Cli
     ) -> None:

@@ -87,6 +87,7 @@ class Explainer:
             deliveries=tuple(deliveries),
             refused=_refused(wave, {d.agent for d in deliveries}),
             error=diff.error,
+            reason=diff.reason,
         )
 
     async def waves(self, after: int | None) -> AsyncIterator[tuple[int, Trace]]:

@@ -136,4 +136,5 @@ def _rank(row: InboxRow, now: datetime) -> tuple[bool, float, int]:
 
 def _shown(row: InboxRow, whole: bool) -> str:
     """What a prompt gets of an item."""
-    return row.item.body if whole and row.item.body else row.item.headline
+    said = row.item.body if whole and row.item.body else row.item.headline
+    return f"{said} {row.item.reason}" if row.item.reason else said

@@ -109,6 +109,7 @@ class Reviser:
             expires_at=now + timedelta(days=context.config.diff_ttl_days),
             about=cell_id,
             cause=f"retract/{cell_id}",
+            reason=reason,
         )
         async with context.database.transaction() as tx:
             if not await cells.close_cell(

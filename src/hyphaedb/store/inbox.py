@@ -132,5 +132,6 @@ def _row(r: tuple[Any, ...], lines: dict[CellId, str]) -> InboxRow:
         delivered_at=r[15],
         expires_at=r[16],
         path=steps(r[17], r[18], lines),
+        reason=r[21],
     )
     return InboxRow(item, single(r[19]), r[20])

@@ -109,6 +109,7 @@ class DiffInfo:
     created_at: datetime
     settled_at: datetime | None
     expires_at: datetime
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,7 @@ async def append_diff(tx: Tx, mesh_id: MeshId, diff: DiffRow) -> bool:
         "layer": diff.layer,
         "generation": diff.generation,
         "cause": diff.cause,
+        "reason": diff.reason,
         "agent_id": diff.agent_id,
         "energy": diff.energy,
         "created_at": diff.created_at,
@@ -322,4 +324,5 @@ def _info(r: Row) -> DiffInfo:
         created_at=r[12],
         settled_at=r[13],
         expires_at=r[14],
+        reason=r[15],
     )

@@ -75,6 +75,7 @@ class DiffRow:
     about: CellId | None = None
     generation: int = 0
     cause: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,14 +198,14 @@ def _replacing(app: typer.Typer) -> None:
         new = await _replacement(mesh, old, body, type, salience, tag)
         return await mesh.supersede(old, new, agent=agent)
 
-    @command(app, "retract", show=show_cells.stored, pumps=True)
+    @command(app, "retract", show=show_cells.retracted, pumps=True)
     async def retract(
         mesh: Verbs,
         cell: Id,
         agent: Author,
         reason: Annotated[str, typer.Option(help="Why it is taken back.")],
     ) -> Stored:
-        """Take a cell back: everyone who had received it is told."""
+        """Take a cell back: everyone who had received it is told, and why."""
         return await mesh.retract(an_id(cell), agent=agent, reason=reason)
 
 

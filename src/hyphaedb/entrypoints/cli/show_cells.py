@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from hyphaedb.entrypoints.cli.printing import WIDTH, age, clip, counted, wrapped
-from hyphaedb.model import Cell, CellState, DiffState, Hit, Recalled, Receipt, Stored, StoreOutcome
+from hyphaedb.model import (
+    Cell,
+    CellState,
+    DiffKind,
+    DiffState,
+    Hit,
+    InboxItem,
+    Recalled,
+    Receipt,
+    Stored,
+    StoreOutcome,
+)
 
 _OUTCOMES = {
     StoreOutcome.CREATED: "Stored",
@@ -14,7 +25,16 @@ _OUTCOMES = {
 
 def stored(answer: Stored) -> list[str]:
     """What a write did."""
-    lines = [f"{_OUTCOMES[answer.outcome]}: {answer.cell_id}"]
+    return _written(answer, _OUTCOMES[answer.outcome])
+
+
+def retracted(answer: Stored) -> list[str]:
+    """What taking a cell back did."""
+    return _written(answer, "Taken back")
+
+
+def _written(answer: Stored, done: str) -> list[str]:
+    lines = [f"{done}: {answer.cell_id}"]
     if answer.windows > 1:
         lines.append(f"The text is long: its vector is the mean of {answer.windows} windows.")
     if answer.receipt is not None:
@@ -76,8 +96,14 @@ def recalled(answer: Recalled) -> list[str]:
         lines.append(f"{counted(answer.omitted_by_budget, 'hit')} did not fit the token budget.")
     if answer.unread:
         lines.append(f"{counted(len(answer.unread), 'unread item')}:")
-        lines += [clip(f"  {i.headline} (from {i.author})", WIDTH) for i in answer.unread]
+        lines += [_unread(one) for one in answer.unread]
     return lines
+
+
+def _unread(one: InboxItem) -> str:
+    # What was taken back is told by its old words: without the kind it would read as true.
+    kind = "" if one.kind is DiffKind.CREATED else f"{one.kind}: "
+    return clip(f"{kind}{one.headline} (from {one.author})", WIDTH)
 
 
 def _hit(number: int, hit: Hit) -> list[str]:

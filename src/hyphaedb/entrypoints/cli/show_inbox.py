@@ -52,6 +52,8 @@ def item(one: InboxItem) -> list[str]:
     start = f"{one.cursor:>5}  "
     lines = [clip_kept(start, one.headline), *wrapped(", ".join(marks), " " * 7)]
     lines += wrapped(_path(one), " " * 7)
+    if one.reason:
+        lines += wrapped(f"reason: {one.reason}", " " * 7)
     if one.body and " ".join(one.body.split()) != " ".join(one.headline.split()):
         lines += wrapped(one.body, " " * 7)
     return lines

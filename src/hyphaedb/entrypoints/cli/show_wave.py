@@ -26,6 +26,8 @@ _REASONS = {
 def trace(wave: Trace) -> list[str]:
     """The whole of it, 80 columns wide."""
     lines = [f"Diff {wave.diff_id}", f"Cell {wave.cell_id}, {wave.kind} {age(wave.created_at)} ago"]
+    if wave.reason:
+        lines += wrapped(f"Reason: {wave.reason}")
     if wave.state is DiffState.PENDING:
         return [*lines, "Its wave has not run yet."]
     if wave.state is DiffState.DEAD:

@@ -91,7 +91,7 @@ async def supersede(mesh: MeshHere, cell_id: UUID, body: ReplaceRequest) -> Stor
 
 @router.post("/cells/{cell_id}/retract", operation_id="retract")
 async def retract(mesh: MeshHere, cell_id: UUID, body: RetractRequest) -> Stored:
-    """Take a cell back: it leaves gossip, and everyone who had received it is told."""
+    """Take a cell back: it leaves gossip, and everyone who had received it is told, and why."""
     return await mesh.retract(CellId(cell_id), agent=body.agent, reason=body.reason)
 
 

@@ -6,13 +6,13 @@
 -- read all cells than look up the few that an item is about, 30 to 50 ms instead of one.
 SELECT i.seq, i.diff_id, d.cell_id, d.kind, i.state, c.type, c.body, a.name, s.name, c.ref,
        i.score, v.route, b.name, t.confirmations, d.created_at, i.created_at, i.expires_at,
-       v.path, v.energies, c.salience, t.used_at
+       v.path, v.energies, c.salience, t.used_at, d.reason
 FROM (
     SELECT * FROM hyphaedb.inbox
     WHERE mesh_id = %(mesh_id)s AND agent_id = %(agent_id)s {where}
 ) i
 CROSS JOIN LATERAL (
-    SELECT x.cell_id, x.kind, x.created_at FROM hyphaedb.diff x
+    SELECT x.cell_id, x.kind, x.created_at, x.reason FROM hyphaedb.diff x
     WHERE x.mesh_id = i.mesh_id AND x.diff_id = i.diff_id OFFSET 0
 ) d
 CROSS JOIN LATERAL (

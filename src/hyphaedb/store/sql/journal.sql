@@ -14,10 +14,11 @@ RETURNING seq - %(seq)s::bigint, dot - %(dots)s::bigint,
 -- name: diff_append
 -- A diff waits for its wave; no row where its cause has made one already.
 INSERT INTO hyphaedb.diff (mesh_id, diff_id, kind, cell_id, about, layer, generation, cause,
-    agent_id, energy, state, attempt, next_at, created_at, expires_at)
+    agent_id, energy, state, attempt, next_at, created_at, expires_at, reason)
 VALUES (%(mesh_id)s, %(diff_id)s, %(kind)s, %(cell_id)s, %(about)s::uuid, %(layer)s::smallint,
     %(generation)s::smallint, %(cause)s, %(agent_id)s, %(energy)s::integer, 'pending', 0,
-    %(created_at)s::timestamptz, %(created_at)s::timestamptz, %(expires_at)s::timestamptz)
+    %(created_at)s::timestamptz, %(created_at)s::timestamptz, %(expires_at)s::timestamptz,
+    %(reason)s)
 ON CONFLICT DO NOTHING;
 
 -- name: diffs
@@ -148,12 +149,12 @@ WHERE mesh_id = %(mesh_id)s AND state = 'dead' ORDER BY diff_id LIMIT %(limit)s:
 -- name: diff_by_id
 -- One diff's state.
 SELECT diff_id, kind, cell_id, about, layer, generation, agent_id, energy, state, attempt, error,
-       dot, created_at, settled_at, expires_at
+       dot, created_at, settled_at, expires_at, reason
 FROM hyphaedb.diff WHERE mesh_id = %(mesh_id)s AND diff_id = %(diff_id)s;
 
 -- name: diffs_of_cell
 -- A cell's diffs, oldest first.
 SELECT diff_id, kind, cell_id, about, layer, generation, agent_id, energy, state, attempt, error,
-       dot, created_at, settled_at, expires_at
+       dot, created_at, settled_at, expires_at, reason
 FROM hyphaedb.diff WHERE mesh_id = %(mesh_id)s AND cell_id = %(cell_id)s
 ORDER BY created_at, diff_id LIMIT %(limit)s::integer;
