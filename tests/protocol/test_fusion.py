@@ -181,7 +181,7 @@ class TestScore:
 
     def test_a_cosine_is_read_by_the_yardstick(self) -> None:
         narrow = Baseline(0.75, 0.01)
-        ranked = fuse([Candidate(1, 0.82), Candidate(2, 0.70)], narrow, 2).ranked
+        ranked = fuse([Candidate(1, 0.82), Candidate(2, 0.70)], narrow, 2, weights=NO_FLOOR).ranked
         assert [r.vector for r in ranked] == [pytest.approx(0.5), 0.0]
 
     def test_a_telling_neighbour_lifts_a_cell_that_lacks_the_words(self) -> None:
@@ -246,8 +246,14 @@ class TestFloor:
     def test_naming_an_agent_is_no_evidence(self) -> None:
         assert not fuse([Candidate(1, 0.2, addressed=True)], PLAIN, 5).ranked
 
-    def test_above_the_floor_weak_hits_stay(self) -> None:
-        assert order(fuse([Candidate(1, 0.8), Candidate(2, 0.05)], PLAIN, 5)) == [1, 2]
+    def test_a_clear_hit_is_not_followed_by_what_scores_less_than_half_of_it(self) -> None:
+        cells = [Candidate(1, 0.8), Candidate(2, 0.41), Candidate(3, 0.39)]
+        fused = fuse(cells, PLAIN, 5)
+        assert (order(fused), fused.below_floor) == ([1, 2], 1)
+
+    def test_without_a_floor_weak_hits_stay(self) -> None:
+        cells = [Candidate(1, 0.8), Candidate(2, 0.05)]
+        assert order(fuse(cells, PLAIN, 5, weights=NO_FLOOR)) == [1, 2]
 
     def test_no_candidates_is_no_answer(self) -> None:
         assert fuse([], PLAIN, 5) == Fused((), 0.0, 0)
