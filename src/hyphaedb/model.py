@@ -414,8 +414,8 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The answer to ``recall``. Empty ``hits`` with ``below_floor`` > 0 is an honest nothing; beside
-    hits it counts what scored too little to be shown with them."""
+    """The answer to ``recall``. Empty ``hits`` with ``below_floor`` > 0 is an honest nothing;
+    beside hits it counts what scored too little to be shown with them."""
 
     hits: tuple[Hit, ...]
     below_floor: int

@@ -191,8 +191,8 @@ class Ranked:
 @dataclass(frozen=True, slots=True)
 class Fused:
     """The answer, best first, equals by cell. ``evidence`` in [0, 1] is what the floor was held
-    against; ``below_floor`` counts the candidates withheld because it was too little, or because they
-    scored too little beside the first hit."""
+    against; ``below_floor`` counts the candidates withheld because it was too little, or because
+    they scored too little beside the first hit."""
 
     ranked: tuple[Ranked, ...]
     evidence: float
