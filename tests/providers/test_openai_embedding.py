@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from hyphaedb.errors import Conflict, HyphaeError, Invalid, Unavailable
 from hyphaedb.providers.embedding import EmbedderSettings
-from hyphaedb.providers.openai_embedding import OpenAIEmbedder, Retries
+from hyphaedb.providers.openai_embedding import OpenAIEmbedder
+from hyphaedb.providers.retrying import Retries
 from tests.providers.scripted_server import Answer, Script, embeddings, serving, vector
 
 DIMENSION = 8

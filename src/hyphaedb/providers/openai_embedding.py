@@ -15,7 +15,6 @@ import asyncio
 import json
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Final
 
@@ -31,6 +30,7 @@ from hyphaedb.providers.embedding import (
     require_texts,
     unit_rows,
 )
+from hyphaedb.providers.retrying import PASSING_STATUSES, Retries
 
 KNOWN_DIMENSIONS: Final = {
     "text-embedding-3-small": 1536,
@@ -46,19 +46,9 @@ BYTES_PER_REQUEST_MAX: Final = 250_000
 ANSWER_BYTES_MAX: Final = 64 * 1024 * 1024
 """128 vectors of 4,096 numbers are about 12 MB of JSON; a larger answer is a fault or an attack."""
 
-_PASSING: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _KEY_SETTING: Final = "HYPHAEDB_EMBEDDER_KEY"
 _URL_SETTING: Final = "HYPHAEDB_EMBEDDER_URL"
 _DIMENSION_SETTING: Final = "HYPHAEDB_EMBEDDER_DIMENSION"
-
-
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """How often and how patiently a passing fault is tried again; pauses double, with jitter."""
-
-    attempts_max: int = 5
-    pause_s: float = 0.5
-    pause_max_s: float = 8.0
 
 
 class _PassingFault(Exception):
@@ -174,19 +164,13 @@ class OpenAIEmbedder:
                 break
             except _PassingFault as passing:
                 fault = passing
-                pause_s = self._pause_s(attempts, fault.retry_after_s)
+                pause_s = self._retries.pause_after_s(attempts, fault.retry_after_s, self._rng)
         raise Unavailable(
             f"The embedding server at {self._url.host} {fault.what}"
             f" ({attempts} attempts, model {self._name}).",
             "Check that it runs and is reachable, then try again; nothing was stored.",
             retry_after_s=fault.retry_after_s or self._retries.pause_max_s,
         )
-
-    def _pause_s(self, attempts: int, retry_after_s: float | None) -> float:
-        doubled = min(self._retries.pause_max_s, self._retries.pause_s * 2.0 ** (attempts - 1))
-        # Between half and all of it: many processes that failed together do not return together.
-        pause = doubled * (0.5 + 0.5 * self._rng.random())
-        return max(pause, retry_after_s or 0.0)
 
     async def _post(self, texts: Sequence[str]) -> bytes:
         request: dict[str, object] = {
@@ -229,7 +213,7 @@ class OpenAIEmbedder:
                 f"Set {_KEY_SETTING} to a key that may use the model {self._name}.",
             )
         said = self._said(body)
-        if status in _PASSING and "insufficient_quota" not in said:
+        if status in PASSING_STATUSES and "insufficient_quota" not in said:
             return _PassingFault(f"answered {status}{said}", _retry_after_s(response.headers))
         return Unavailable(
             f"The embedding server at {self._url.host} answered {status}{said}.",
