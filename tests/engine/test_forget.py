@@ -12,6 +12,7 @@ from hyphaedb.engine.validator import differences
 from hyphaedb.errors import NotFound
 from hyphaedb.mesh import Mesh
 from hyphaedb.model import Interests, NewCell
+from hyphaedb.store import journal
 from hyphaedb.store.pool import Database
 from tests.engine.conftest import Place
 from tests.engine.scenes import announce, inbox, listens, settled, tagged, text
@@ -207,3 +208,29 @@ async def test_whoever_had_touched_it_stands_where_the_rest_is(
 
     assert (await mesh.cell(kept.cell_id)).body
     assert await vectors_of(database, mesh, "agent_position") == [alone]
+
+
+async def test_a_reader_who_came_while_erasing_waited_keeps_no_position_made_of_it(
+    database: Database,
+) -> None:
+    """The worker holds its row, forgetting waits, bob reads, and the worker takes that in."""
+    world = await World.make(database, 4_204, 1)
+    await world.mesh.register("ann")
+    await world.mesh.register("bob")
+    stored = await world.mesh.store(f"the password is {SECRET}", agent="ann")
+    owner = world.owner()
+    await owner.take()
+    await owner.step(64)
+    reader = Mesh(world.faces, None)
+    async with database.transaction() as tx:
+        await journal.fence(tx, world.mesh_id, 1)
+        forgetting = asyncio.create_task(world.mesh.forget(stored.cell_id))
+        await asyncio.sleep(0.2)
+        assert (await reader.recall(f"the password is {SECRET}", agent="bob")).hits
+        await reader.close()
+        step = asyncio.create_task(owner.step(64))
+        await asyncio.sleep(0.2)
+    await asyncio.gather(forgetting, step)
+    await owner.step(64)
+
+    assert await vectors_of(database, world.mesh, "agent_position") == []

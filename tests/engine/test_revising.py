@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from hyphaedb.errors import Conflict, Invalid
+from hyphaedb.errors import Conflict, Invalid, NotFound
 from hyphaedb.mesh import Mesh
 from hyphaedb.model import CellState, DiffKind, NewCell, Refusal, Route
+from hyphaedb.store import cells
+from hyphaedb.store.pool import Database
 from tests.engine.conftest import Place
 from tests.engine.scenes import alike, announce, inbox, listens, routes, settled, tagged, text
 
@@ -244,3 +248,16 @@ async def test_a_correction_reaches_an_agent_that_was_turned_away_by_the_gate(me
     await settled(mesh)
 
     assert "bob" in {d.agent for d in (await mesh.trace(new.cell_id)).deliveries}
+
+
+async def test_an_edge_to_a_cell_that_is_being_erased_finds_it_gone(
+    mesh: Mesh, database: Database
+) -> None:
+    one, other = [await announce(mesh, text("limits"), agent="ann") for _ in range(2)]
+    async with database.transaction() as tx:
+        assert await cells.forget(tx, mesh.info.mesh_id, other.cell_id)
+        relating = asyncio.create_task(mesh.relate(one.cell_id, other.cell_id))
+        await asyncio.sleep(0.3)
+
+    with pytest.raises(NotFound, match="erased a moment ago"):
+        await relating

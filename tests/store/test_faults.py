@@ -7,7 +7,7 @@ import pytest
 from psycopg import errors as pg
 from psycopg_pool import PoolTimeout
 
-from hyphaedb.errors import Conflict, HyphaeError, Invalid, Unavailable, Unsupported
+from hyphaedb.errors import Conflict, HyphaeError, Invalid, NotFound, Unavailable, Unsupported
 from hyphaedb.store.faults import translate, translate_connect
 
 WORTH_WAITING = (
@@ -39,7 +39,7 @@ def test_what_passes_by_itself_is_unavailable_and_says_when_to_come_back(
     ("error", "kind"),
     [
         (pg.UniqueViolation("duplicate key value"), Conflict),
-        (pg.ForeignKeyViolation("is not present in table"), Conflict),
+        (pg.ForeignKeyViolation("is not present in table"), NotFound),
         (pg.CheckViolation("violates check constraint"), Conflict),
         (pg.NumericValueOutOfRange("integer out of range"), Invalid),
         (pg.UntranslatableCharacter("\\u0000 cannot be converted to text"), Invalid),

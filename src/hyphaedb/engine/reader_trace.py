@@ -41,6 +41,7 @@ class ReaderTrace:
         self._context = context
         self._waiting: list[_Read] = []
         self._task: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
 
     def note(self, reader: AgentRow, cell_ids: Sequence[CellId], session: SessionId | None) -> None:
         """Remember that ``reader`` was shown these cells."""
@@ -52,17 +53,17 @@ class ReaderTrace:
             self._task = asyncio.create_task(self._later(), name="hyphaedb-reader-trace")
 
     async def close(self) -> None:
-        """Write what waits and stop."""
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-        await self._flush()
+        """Write what waits and stop; what is being written is waited for."""
+        self._closing.set()
+        if self._task is not None:
+            await self._task
 
     async def _later(self) -> None:
-        await asyncio.sleep(_FLUSH_S)
-        await self._flush()
+        # Again for what was read while the last batch was being written.
+        while self._waiting:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), _FLUSH_S)
+            await self._flush()
 
     async def _flush(self) -> None:
         reads, self._waiting = self._waiting, []
@@ -72,6 +73,10 @@ class ReaderTrace:
         mesh_id, now = context.info.mesh_id, context.now()
         try:
             async with context.database.transaction() as tx:
+                # All at once and in one order, or two batches wait for each other in a ring.
+                held = await cells.hold_to_touch(
+                    tx, mesh_id, sorted({c for read in reads for c in read.cell_ids})
+                )
                 for read in reads:
                     await cells.touch(
                         tx,
@@ -82,7 +87,7 @@ class ReaderTrace:
                         session_id=read.session,
                         now=now,
                     )
-                    for cell_id in read.cell_ids:
+                    for cell_id in held.intersection(read.cell_ids):
                         await emit(tx, context, SignalKind.RECALLED, cell_id, read.reader.holder_id)
         except HyphaeError as error:
             logger.warning(

@@ -170,10 +170,13 @@ class Reviser:
         context = self._context
         mesh_id = context.info.mesh_id
         async with context.database.transaction() as tx:
+            # Held first: a reader who touched it between a look and the erasing would keep a
+            # position made of it.
+            if not await cells.hold_to_forget(tx, mesh_id, cell_id):
+                raise self._missing(cell_id)
             erased = await log.count_deliveries(tx, mesh_id, cell_id)
             touched = await cells.cell_footprints(tx, mesh_id, cell_id, AGENTS_MAX)
-            if not await cells.forget(tx, mesh_id, cell_id):
-                raise self._missing(cell_id)
+            await cells.forget(tx, mesh_id, cell_id)
             await emit(tx, context, SignalKind.FORGOTTEN, cell_id)
             for footprint in touched:
                 await emit(tx, context, SignalKind.FORGOTTEN, cell_id, footprint.holder_id)

@@ -116,6 +116,15 @@ async def hold(tx: Tx, mesh_id: MeshId, cell_ids: Sequence[CellId]) -> frozenset
     return frozenset(r[0] for r in found)
 
 
+async def hold_to_touch(tx: Tx, mesh_id: MeshId, cell_ids: Sequence[CellId]) -> frozenset[CellId]:
+    """Lock all cells that are going to be touched in ``tx``, by several calls; returns those that
+    are still there. Without it two such transactions may wait for each other in a ring."""
+    found = await rows(
+        tx, query("cell_hold_touch"), {"mesh_id": mesh_id, "cell_ids": list(cell_ids)}
+    )
+    return frozenset(r[0] for r in found)
+
+
 async def confirm(
     tx: Tx, mesh_id: MeshId, cell_id: CellId, holder_id: UUID, day: int, now: datetime
 ) -> bool:
@@ -219,6 +228,14 @@ async def expire_answers(tx: Tx, mesh_id: MeshId, before: datetime, limit: int =
     return await run(tx, query("answers_expire"), values)
 
 
+async def hold_to_forget(tx: Tx, mesh_id: MeshId, cell_id: CellId) -> bool:
+    """Keep everybody from a cell until ``tx`` ends: what is then read of it is all there will be.
+    False where there is none."""
+    await row(tx, query("forget_lock"), {"mesh_id": mesh_id})
+    values = {"mesh_id": mesh_id, "cell_id": cell_id}
+    return await row(tx, query("forget_hold"), values) is not None
+
+
 async def forget(tx: Tx, mesh_id: MeshId, cell_id: CellId) -> bool:
     """Erase a cell and every trace of its text; False where there was none. Needs a transaction.
 
@@ -226,9 +243,11 @@ async def forget(tx: Tx, mesh_id: MeshId, cell_id: CellId) -> bool:
     words leave the term counts. Ids of it may stay in other rows; ids are no text.
     """
     values = {"mesh_id": mesh_id, "cell_id": cell_id}
-    await row(tx, query("forget_lock"), {"mesh_id": mesh_id})
+    if not await hold_to_forget(tx, mesh_id, cell_id):
+        return False
     await run(tx, query("forget_terms"), values)
     await run(tx, query("forget_answers"), values)
     await run(tx, query("forget_panel"), values)
     await run(tx, query("forget_attachments"), values)
-    return await run(tx, query("forget_cell"), values) > 0
+    await run(tx, query("forget_cell"), values)
+    return True

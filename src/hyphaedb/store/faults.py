@@ -6,7 +6,7 @@ import psycopg
 from psycopg import errors as pg
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from hyphaedb.errors import Conflict, HyphaeError, Invalid, Unavailable, Unsupported
+from hyphaedb.errors import Conflict, HyphaeError, Invalid, NotFound, Unavailable, Unsupported
 
 #: Waiting this long is worth it where the server was restarting or busy, in seconds.
 RETRY_S = 1.0
@@ -49,6 +49,12 @@ def translate(error: psycopg.Error) -> HyphaeError:
         return Unsupported(
             f"The database's schema is not the one this version needs ({said}).",
             "Run `hyphaedb db migrate`.",
+        )
+    if isinstance(error, pg.ForeignKeyViolation):
+        # Nothing is referred to that was not looked up before: it went between look and write.
+        return NotFound(
+            f"What this refers to was erased a moment ago ({said}).",
+            "Look again: a cell, an agent or the whole mesh is gone.",
         )
     if isinstance(error, psycopg.IntegrityError):
         return Conflict(f"The database refused a contradiction ({said}).", "Read it again first.")

@@ -80,6 +80,17 @@ SELECT cell_id FROM hyphaedb.cell
 WHERE mesh_id = %(mesh_id)s AND cell_id = ANY(%(cell_ids)s::uuid[])
 ORDER BY cell_id FOR KEY SHARE;
 
+-- name: cell_hold_touch
+-- The same with their statistics, for a transaction that touches several cells one after another.
+WITH held AS MATERIALIZED (
+    SELECT cell_id FROM hyphaedb.cell
+    WHERE mesh_id = %(mesh_id)s AND cell_id = ANY(%(cell_ids)s::uuid[])
+    ORDER BY cell_id FOR KEY SHARE
+)
+SELECT t.cell_id FROM held h
+JOIN hyphaedb.cell_stats t ON t.mesh_id = %(mesh_id)s AND t.cell_id = h.cell_id
+ORDER BY t.cell_id FOR UPDATE OF t;
+
 -- name: cell_confirm
 -- A holder vouches for a cell. Counts once a holder, never for the author's own. Locks as every
 -- statement about a cell does, cell, statistics, footprint, so that none waits in a ring.

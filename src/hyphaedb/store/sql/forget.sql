@@ -5,6 +5,11 @@
 -- can never wait for each other.
 SELECT 1 FROM hyphaedb.mesh_owner WHERE mesh_id = %(mesh_id)s FOR UPDATE;
 
+-- name: forget_hold
+-- Then the cell: whoever would touch it waits, and finds it gone. So nothing is added to what is
+-- read of it from here on.
+SELECT 1 FROM hyphaedb.cell WHERE mesh_id = %(mesh_id)s AND cell_id = %(cell_id)s FOR UPDATE;
+
 -- name: forget_terms
 -- Take the cell's words out of the term counts, where they were counted (at linking).
 WITH gone AS (
