@@ -55,7 +55,7 @@ RETURNING signal_id, kind, subject, other, at;
 SELECT m.mesh_id, o.owner, o.lease_until FROM hyphaedb.mesh m
 JOIN hyphaedb.mesh_owner o ON o.mesh_id = m.mesh_id
 WHERE EXISTS (SELECT 1 FROM hyphaedb.diff d WHERE d.mesh_id = m.mesh_id AND d.state = 'pending'
-              AND d.next_at <= %(now)s::timestamptz)
+              AND (d.attempt = 0 OR d.next_at <= %(now)s::timestamptz))
    OR EXISTS (SELECT 1 FROM hyphaedb.signal s WHERE s.mesh_id = m.mesh_id)
    OR EXISTS (SELECT 1 FROM hyphaedb.fresh_vector f WHERE f.mesh_id = m.mesh_id)
 ORDER BY m.mesh_id LIMIT %(limit)s::integer;

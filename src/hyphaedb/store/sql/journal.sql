@@ -59,8 +59,9 @@ LEFT JOIN LATERAL (
 ) f ON true;
 
 -- name: where_waiting
--- Diffs whose time has come.
-state = 'pending' AND next_at <= %(now)s::timestamptz
+-- Diffs whose time has come. Only a failed one has to wait: whoever stored a new one may have a
+-- clock ahead of the worker's, or one that was set back since.
+state = 'pending' AND (attempt = 0 OR next_at <= %(now)s::timestamptz)
 ORDER BY next_at, diff_id LIMIT %(limit)s::integer
 
 -- name: where_live
