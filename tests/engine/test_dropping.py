@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from uuid import uuid4
 
 import pytest
 
-from hyphaedb.errors import Conflict, HyphaeError, NotFound
+from hyphaedb.engine.dropping import drop
+from hyphaedb.errors import Conflict, HyphaeError, NotFound, Unavailable
 from hyphaedb.model import MuteKind, NewCell
+from hyphaedb.store import cells
 from hyphaedb.store.pool import Database, rows
 from tests.engine.conftest import Place
 from tests.engine.scenes import announce, listens, tagged
@@ -88,3 +92,73 @@ async def test_whoever_has_it_open_elsewhere_hears_that_it_is_gone(place: Place)
         await asyncio.wait_for(elsewhere.store("Too late.", agent="ann"), 10)
     with pytest.raises(NotFound):
         await elsewhere.stats()
+
+
+async def test_whoever_follows_it_elsewhere_hears_that_it_is_gone(place: Place) -> None:
+    mesh = await place.open()
+    await mesh.register("ann")
+    elsewhere = await place.again(mesh.info.name)
+    streams: list[asyncio.Future[object]] = [
+        asyncio.ensure_future(anext(elsewhere.follow("ann"))),
+        asyncio.ensure_future(anext(elsewhere.waves())),
+    ]
+    await asyncio.sleep(0.1)
+    assert not any(stream.done() for stream in streams)
+
+    await place.homes[0].drop(mesh.info.name)
+
+    for stream in streams:
+        with pytest.raises(NotFound, match="no mesh"):
+            await asyncio.wait_for(stream, 10)
+
+
+@pytest.mark.parametrize("verb", ["inbox", "register", "recall", "store"])
+async def test_every_verb_of_who_has_it_open_elsewhere_says_what_is_gone(
+    place: Place, verb: str
+) -> None:
+    """Not that an agent is unknown, who would then be told to register."""
+    mesh = await place.open()
+    await mesh.register("ann")
+    elsewhere = await place.again(mesh.info.name)
+    await place.homes[0].drop(mesh.info.name)
+
+    verbs: dict[str, Callable[[], Awaitable[object]]] = {
+        "inbox": lambda: elsewhere.inbox("ann"),
+        "register": lambda: elsewhere.register("ann"),
+        "recall": lambda: elsewhere.recall("limits", agent="ann"),
+        "store": lambda: elsewhere.store("words", agent="ann"),
+    }
+    with pytest.raises(NotFound, match="mesh"):
+        await verbs[verb]()
+
+
+async def test_a_process_that_works_it_ends_and_says_why(place: Place) -> None:
+    mesh = await place.open()
+    await place.again(mesh.info.name)
+    stop = asyncio.Event()
+    working = asyncio.create_task(place.homes[1].work(stop, mesh.info.name))
+    await asyncio.sleep(0.3)
+
+    await place.homes[0].drop(mesh.info.name)
+
+    with pytest.raises(NotFound, match="no mesh named"):
+        await asyncio.wait_for(working, 10)
+
+
+async def test_a_drop_that_failed_leaves_the_mesh_to_whoever_tries_again(
+    place: Place, database: Database, database_url: str
+) -> None:
+    """It gives back the lease, or the next would be told to stop the first, itself."""
+    mesh = await place.open(worker=False)
+    await mesh.register("ann")
+    stored = await mesh.store("words", agent="ann")
+    hasty = await Database.open(database_url, pool_size=2, statement_timeout_s=0.3)
+    try:
+        async with database.transaction() as tx:
+            assert await cells.hold(tx, mesh.info.mesh_id, [stored.cell_id])
+            with pytest.raises(Unavailable):
+                await drop(hasty, mesh.info, uuid4(), place.clock, 30.0)
+    finally:
+        await hasty.close()
+
+    assert await place.homes[0].drop(mesh.info.name) == 1

@@ -5,14 +5,16 @@ Section 4.4 of the paper, docs/decisions/0008.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 
 import pytest
 
 from hyphaedb.engine.anti_entropy import Sweeper
+from hyphaedb.engine.failpoints import Failpoint, Failpoints
 from hyphaedb.errors import Conflict
 from hyphaedb.mesh import Mesh
-from hyphaedb.model import CellType, Interests, NewCell, Route
+from hyphaedb.model import CellType, Interests, MuteKind, NewCell, Route
 from hyphaedb.store.pool import Database
 from tests.engine.conftest import Clock, Place
 from tests.engine.scenes import (
@@ -129,7 +131,7 @@ async def test_an_agent_that_drifted_in_gets_what_it_missed(place: Place) -> Non
     mesh = await place.open(sweep_s=0.05)
     await mesh.register("ann")
     await mesh.register("bob")
-    await announce(mesh, text("billing"), agent="bob")
+    await announce(mesh, alike("billing"), agent="bob")
     decision = NewCell(alike("login"), type=CellType.DECISION, salience=0.9)
     await announce(mesh, decision, agent="ann")
     assert await inbox(mesh, "bob") == []
@@ -245,3 +247,34 @@ async def test_a_cell_retracted_while_a_sweep_is_under_way_is_not_brought_after_
 
     await Sweeper(owner.context, pump, meanwhile).run()
     assert await inbox(world.mesh, "bob") == []
+
+
+async def test_closing_does_not_wait_for_a_sweep_and_the_next_owner_ends_it(
+    place: Place,
+) -> None:
+    """A sweep of a large mesh takes minutes."""
+    opened: list[Mesh] = []
+    closing: list[asyncio.Task[None]] = []
+
+    def close() -> None:
+        if not closing:
+            closing.append(asyncio.create_task(opened[0].close()))
+
+    mesh = await place.open(failpoints=Failpoints({Failpoint.DURING_SWEEP: close}))
+    opened.append(mesh)
+    await mesh.register("ann")
+    await listens(mesh, "bob", "limits")
+    await mesh.mute(MuteKind.AGENT, "bob")
+    await mesh.store_many([tagged("limits") for _ in range(80)], agent="ann")
+    await settled(mesh)
+    await mesh.unmute(MuteKind.AGENT, "bob")
+
+    async def closed() -> bool:
+        return bool(closing) and closing[0].done()
+
+    await eventually(closed)
+    other = await place.open(mesh.info.name, worker=False)
+    assert 0 < len(await inbox(other, "bob")) < 80
+    successor = await place.open(mesh.info.name)
+    await settled(successor)
+    assert len(await inbox(successor, "bob")) == 80

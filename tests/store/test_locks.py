@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable
 
 from hyphaedb.model import CellId, CellState
-from hyphaedb.store import bulk, cells, graph, search
-from hyphaedb.store.access import MeshRow
+from hyphaedb.store import access, bulk, cells, graph, search
+from hyphaedb.store.access import MeshPart, MeshRow
 from hyphaedb.store.graph import NewLinks
 from hyphaedb.store.pool import Database, Tx
 from tests.store.scenery import NOW, a_cell, an_agent
@@ -64,3 +65,37 @@ async def test_erasing_reading_confirming_closing_and_draining_never_deadlock(
     async with database.read() as tx:
         assert await cells.cells(tx, mesh_id, ids) == []
         assert await cells.vectors(tx, mesh_id, ids) == {}
+
+
+async def test_a_drop_and_a_reader_never_wait_for_each_other_in_a_ring(
+    database: Database, mesh: MeshRow
+) -> None:
+    """Also where the server goes by the order on disk, which is not that of ids."""
+    mesh_id = mesh.info.mesh_id
+    async with database.transaction() as tx:
+        ada = await an_agent(tx, mesh, "ada")
+        made = [a_cell(mesh, ada, f"scattered {n}", seed=n) for n in range(CELLS)]
+        random.Random(5).shuffle(made)
+        for cell in made:
+            await bulk.insert_cells(tx, mesh_id, [(cell, None)])
+    ids = sorted(c.cell_id for c in made)
+
+    async def drop() -> int:
+        async with database.transaction() as tx:
+            # As it may plan on a large table; on this small one it would not.
+            await tx.execute(b"SET LOCAL enable_indexscan = off")
+            return await access.drop_part(tx, mesh_id, MeshPart.CELLS)
+
+    async def touch() -> None:
+        async with database.transaction() as tx:
+            await cells.touch(tx, mesh_id, ada.holder_id, ids, day=1, session_id=None, now=NOW)
+
+    async with database.transaction() as tx:
+        # The drop gets half of them and waits; the reader comes after it.
+        await cells.hold(tx, mesh_id, [made[CELLS // 2].cell_id])
+        dropping = asyncio.create_task(drop())
+        await asyncio.sleep(0.2)
+        touching = asyncio.create_task(touch())
+        await asyncio.sleep(0.2)
+    await touching
+    assert await dropping == CELLS

@@ -8,6 +8,7 @@ mesh with fewer cells; dropping it again ends what was begun.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from datetime import timedelta
@@ -16,7 +17,7 @@ from uuid import UUID
 import psutil
 
 from hyphaedb.engine.identity import Clock
-from hyphaedb.errors import Conflict
+from hyphaedb.errors import Conflict, HyphaeError
 from hyphaedb.model import MeshInfo
 from hyphaedb.store import access, jobs
 from hyphaedb.store.pool import Database
@@ -31,6 +32,19 @@ async def drop(
     meanwhile.
     """
     epoch = await _take(database, info, owner, clock, lease_s)
+    try:
+        return await _erase(database, info, owner, epoch, clock, lease_s)
+    except BaseException:
+        # Or whoever tries again is told to stop himself.
+        with contextlib.suppress(HyphaeError):
+            async with database.transaction() as tx:
+                await jobs.release_lease(tx, info.mesh_id, owner, epoch)
+        raise
+
+
+async def _erase(
+    database: Database, info: MeshInfo, owner: UUID, epoch: int, clock: Clock, lease_s: float
+) -> int:
     erased = 0
     for part in access.MeshPart:
         while True:

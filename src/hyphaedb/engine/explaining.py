@@ -113,8 +113,10 @@ class Explainer:
                 dot = max(dot, row.dot or 0)
                 if trace is not None:
                     yield dot, trace
-            if not page:
-                await context.wakeups.wait(bell, context.config.poll_s)
+            if not page and not await context.wakeups.wait(bell, context.config.poll_s):
+                # Nothing comes from a mesh that was dropped, and its followers must hear so.
+                async with context.database.statement() as tx:
+                    await access.mesh_by_id(tx, mesh_id)
 
     async def who_saw(self, cell_id: CellId) -> Sequence[Seen]:
         """Every agent that knows a cell."""

@@ -13,7 +13,7 @@ from hyphaedb.engine.tokens import within
 from hyphaedb.engine.wakeups import NEWS
 from hyphaedb.model import AgentId, InboxItem, InboxPage, Recalled, Route
 from hyphaedb.protocol import decay
-from hyphaedb.store import inbox
+from hyphaedb.store import access, inbox
 from hyphaedb.store.inbox import InboxRow
 
 #: Unread items that ride along with a recall: enough to be noticed, too few to crowd it.
@@ -116,8 +116,10 @@ class Reader:
             for row in rows:
                 cursor = row.item.cursor
                 yield row.item
-            if not rows:
-                await context.wakeups.wait(bell, context.config.poll_s)
+            if not rows and not await context.wakeups.wait(bell, context.config.poll_s):
+                # Nothing comes from a mesh that was dropped, and its followers must hear so.
+                async with context.database.statement() as tx:
+                    await access.mesh_by_id(tx, context.info.mesh_id)
 
     async def riding_along(self, found: Recalled, agent: str | None) -> Recalled:
         """A recall's answer with the best unread items of its reader, headlines only."""

@@ -44,6 +44,10 @@ _TIDY_S = 30.0
 _SWEEP_SHARE = 10.0
 
 
+class _Ending(Exception):
+    """The worker is to end in the middle of its turn: it is being closed, or its mesh is gone."""
+
+
 class Worker:
     """Pumps one mesh from :meth:`start` to :meth:`close`."""
 
@@ -61,6 +65,8 @@ class Worker:
         self._tasks: list[asyncio.Task[None]] = []
         self._drainer = Drainer(context, lambda: self._pump.epoch if self._pump else None)
         self.fault: str | None = None
+        #: The mesh was dropped: this worker has ended.
+        self.gone = False
         self._cautious = False
         self._alone: PendingRow | None = None
 
@@ -117,6 +123,8 @@ class Worker:
                 else:
                     await self._wait(bell)
                 pause_s, self.fault = 0.0, None
+            except _Ending:
+                return
             except LeaseLost:
                 self._drop("another worker owns the mesh")
             except (Unavailable, Unsupported) as error:
@@ -164,7 +172,10 @@ class Worker:
             await tidy(self._context, pump.epoch)
 
     async def _between(self, pump: Pump) -> None:
-        """What arrives while a sweep is under way is settled as soon as ever."""
+        """What arrives while a sweep is under way is settled as soon as ever. A sweep of a large
+        mesh takes minutes, which nobody who closes waits for: the next owner sweeps."""
+        if self._stopping.is_set():
+            raise _Ending
         if asyncio.get_running_loop().time() >= self._trusted_until:
             raise LeaseLost("The lease could not be renewed in time.", "It is taken anew.")
         await self._step(pump)
@@ -200,6 +211,11 @@ class Worker:
                 dead_owner=_dead(holder),
             )
         if epoch is None:
+            if holder is None:
+                self.gone = True
+                self._drop("the mesh is gone: it was dropped")
+                logger.warning("worker.ends mesh=%s why=%s", context.info.name, self.fault)
+                raise _Ending
             return None
         # Measured from before the request: the lease cannot end earlier than we believe.
         self._trusted_until = begun + config.lease_s * (1 - _MARGIN)

@@ -315,7 +315,7 @@ class Home:
             except Unavailable as error:
                 logger.warning("work.away why=%s", error.message)
             for mesh_id, opened in list(running.items()):
-                if mesh is None and opened.idle:
+                if opened.gone or (mesh is None and opened.idle):
                     await running.pop(mesh_id).close()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), self.config.poll_s)

@@ -104,6 +104,11 @@ class Mesh:
         """Whether this process's worker found nothing to do for a while (or there is none)."""
         return self._worker is None or self._worker.idle
 
+    @property
+    def gone(self) -> bool:
+        """Whether this process's worker found that the mesh was dropped."""
+        return self._worker is not None and self._worker.gone
+
     # --- who takes part -----------------------------------------------------------------
 
     async def register(

@@ -20,6 +20,7 @@ from hyphaedb.model import (
     PrincipalId,
     PrincipalKind,
 )
+from hyphaedb.store.access import mesh_by_id
 from hyphaedb.store.pool import Row, Tx, row, rows, run
 from hyphaedb.store.rows import AgentRow, agent_of, single
 from hyphaedb.store.sql import query
@@ -134,10 +135,11 @@ async def find_agent(tx: Tx, mesh_id: MeshId, name: str) -> AgentRow | None:
 
 
 async def agent_by_name(tx: Tx, mesh_id: MeshId, name: str) -> AgentRow:
-    """The agent of that name; raises NotFound, naming close ones."""
+    """The agent of that name; raises NotFound, naming close ones, or that the mesh is gone."""
     found = await find_agent(tx, mesh_id, name)
     if found is not None:
         return found
+    await mesh_by_id(tx, mesh_id)  # Where the mesh is gone, that is what is said.
     there = [a.agent.name for a in await agents(tx, mesh_id, limit=5_000)]
     close = get_close_matches(name, there, n=3, cutoff=0.6)
     hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""

@@ -84,28 +84,29 @@ SELECT (SELECT count(*) FROM hyphaedb.cell WHERE mesh_id = %(mesh_id)s),
           AND expires_at > %(now)s::timestamptz);
 
 -- name: drop_cells
--- Some of a mesh's cells; what hangs on them goes with them by foreign keys.
+-- Some of a mesh's cells; what hangs on them goes with them by foreign keys. Locked in the order
+-- of ids, as everybody locks cells, or a reader and an erasing wait for each other in a ring.
 DELETE FROM hyphaedb.cell WHERE mesh_id = %(mesh_id)s AND cell_id = ANY(ARRAY(
     SELECT cell_id FROM hyphaedb.cell WHERE mesh_id = %(mesh_id)s
-    ORDER BY cell_id LIMIT %(limit)s::integer));
+    ORDER BY cell_id LIMIT %(limit)s::integer FOR UPDATE));
 
 -- name: drop_principals
 -- Some of those who take part, with their agents and beacons.
 DELETE FROM hyphaedb.principal WHERE mesh_id = %(mesh_id)s AND principal_id = ANY(ARRAY(
     SELECT principal_id FROM hyphaedb.principal WHERE mesh_id = %(mesh_id)s
-    ORDER BY principal_id LIMIT %(limit)s::integer));
+    ORDER BY principal_id LIMIT %(limit)s::integer FOR UPDATE));
 
 -- name: drop_terms
 -- Some of the counted words.
 DELETE FROM hyphaedb.term WHERE mesh_id = %(mesh_id)s AND lexeme = ANY(ARRAY(
     SELECT lexeme FROM hyphaedb.term WHERE mesh_id = %(mesh_id)s
-    ORDER BY lexeme LIMIT %(limit)s::integer));
+    ORDER BY lexeme LIMIT %(limit)s::integer FOR UPDATE));
 
 -- name: drop_sessions
 -- Some of the sessions.
 DELETE FROM hyphaedb.session WHERE mesh_id = %(mesh_id)s AND session_id = ANY(ARRAY(
     SELECT session_id FROM hyphaedb.session WHERE mesh_id = %(mesh_id)s
-    ORDER BY session_id LIMIT %(limit)s::integer));
+    ORDER BY session_id LIMIT %(limit)s::integer FOR UPDATE));
 
 -- name: drop_answers
 -- Some of the answers kept for repeated requests.
