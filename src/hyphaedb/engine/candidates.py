@@ -138,7 +138,7 @@ async def _words(tx: Tx, context: Context, query: Query, clauses: Clauses) -> Li
         mesh_id,
         0,
         clauses,
-        DEPTH,
+        max(query.k, DEPTH),
         lexemes=terms.lexemes,
         weights=terms.weights,
         any_of=terms.any_of,
