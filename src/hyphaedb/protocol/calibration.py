@@ -15,7 +15,7 @@ the diff with the panel, about 50 µs for 384 numbers.
 A text by which an agent declares its interest is measured by the shipped panel alone. It speaks of
 the world and not of the mesh: where every cell is about the API, whoever asked for the API means
 all of them. By the mesh's own yardstick names of teams found 1 to 6 of 100 cells of theirs in a
-grown mesh, by this one 10 to 30 (docs/decisions/0013-declared-texts.md).
+grown mesh, by this one 9 to 31 (docs/decisions/0013-declared-texts.md).
 
 A young mesh has too few cells to be its own yardstick: three of the first five may be about the
 very thing that is being told. Until it has `MATURE_CELLS` its panel is mixed with the one that
