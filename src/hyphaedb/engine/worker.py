@@ -16,6 +16,7 @@ from uuid import UUID
 
 import psutil
 
+from hyphaedb.ending import end
 from hyphaedb.engine.anti_entropy import Sweeper
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.draining import Drainer
@@ -97,9 +98,7 @@ class Worker:
         self._context.wakeups.ring_here(WORK, self._context.info.mesh_id)
         if self._tasks:
             await self._tasks[0]
-            for task in self._tasks[1:]:
-                task.cancel()
-            await asyncio.gather(*self._tasks[1:], return_exceptions=True)
+            await end(*self._tasks[1:])
         self._tasks = []
         await self._release()
 

@@ -19,6 +19,7 @@ from typing import Self
 from uuid import UUID
 
 from hyphaedb.config import Config
+from hyphaedb.ending import end
 from hyphaedb.engine import validation
 from hyphaedb.engine.context import Context
 from hyphaedb.engine.dropping import drop
@@ -148,9 +149,7 @@ class Home:
         for mesh in list(self._open):
             await mesh.close()
         if self._listening is not None:
-            self._listening.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._listening
+            await end(self._listening)
             self._listening = None
         if self._notifier is not None:
             await self._notifier.close()

@@ -15,6 +15,7 @@ from contextlib import suppress
 import psycopg
 from psycopg import sql
 
+from hyphaedb.ending import end
 from hyphaedb.errors import HyphaeError
 from hyphaedb.store.faults import translate
 from hyphaedb.store.pool import Database, Tx, row
@@ -48,9 +49,7 @@ class Notifier:
     async def close(self) -> None:
         """Stop; what was asked for and not sent is found by the listeners' own looking."""
         if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+            await end(self._task)
             self._task = None
 
     async def _run(self) -> None:

@@ -9,7 +9,6 @@ verbs and never look into.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import select
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool
 
+from hyphaedb.ending import end
 from hyphaedb.store import vectors
 from hyphaedb.store.faults import first_line, translate, translate_connect
 from hyphaedb.store.server import Server, check_url, require
@@ -109,9 +109,7 @@ class Database:
     async def close(self) -> None:
         """Give every connection back. Statements under way are allowed to end."""
         if self._asking is not None:
-            self._asking.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._asking
+            await end(self._asking)
         await self._pool.close()
 
     async def refresh(self) -> None:
@@ -234,8 +232,9 @@ class Database:
                 return
             self._away = first_line(error)
             now = asyncio.get_running_loop().time()
-            for patience in self._patient:
-                patience.reschedule(now)
+            # Each is ended once: a wait that is about to end cannot be ended again.
+            while self._patient:
+                self._patient.pop().reschedule(now)
         else:
             await connection.close()
 
