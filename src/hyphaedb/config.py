@@ -149,7 +149,7 @@ SETTINGS: tuple[Setting, ...] = (
         "reasoner_tokens_day",
         "Tokens a mesh may spend on PROVIDER:MODEL in a day (UTC); then the work waits.",
         "a larger bill",
-        1_000,
+        50_000,
         10**9,
     ),
     Setting("pool_size", "Database connections a process may hold.", "server memory", 2, 200),

@@ -48,6 +48,8 @@ class Script:
 
     def next(self, request: Seen) -> Answer:
         self.seen.append(request)
+        if not self.answers and request.path.endswith("/chat/completions"):
+            return Answer(500, b"the script has run out")
         return self.answers.pop(0) if self.answers else embeddings(request.texts, self.dimension)
 
 
@@ -72,9 +74,38 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 64
     daemon_threads = True
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Nothing: a client that hangs up is what some tests are about."""
+
+
+def completion(
+    content: object = None, *, tool: bool = False, tokens: tuple[int, int] | None = (100, 20)
+) -> Answer:
+    """The answer of a chat model: text, or the arguments of a call of the tool "answer"."""
+    said = content if isinstance(content, str) else json.dumps(content)
+    message: dict[str, object] = {"role": "assistant", "content": None if tool else said}
+    if tool:
+        function = {"name": "answer", "arguments": said}
+        message["tool_calls"] = [{"id": "call-1", "type": "function", "function": function}]
+    body: dict[str, object] = {
+        "id": "chat-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+    }
+    if tokens is not None:
+        asked, answered = tokens
+        body["usage"] = {
+            "prompt_tokens": asked,
+            "completion_tokens": answered,
+            "total_tokens": asked + answered,
+        }
+    return Answer(body=json.dumps(body).encode())
+
 
 @contextmanager
-def serving(dimension: int) -> Iterator[Script]:
+def serving(dimension: int = 8) -> Iterator[Script]:
     """A running server; its `url` is the base URL."""
     script = Script(dimension)
 
